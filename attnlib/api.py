@@ -1,0 +1,308 @@
+"""The public functions: checked, documented, and sent to the twin that fits the arrays.
+
+NumPy arrays go to dense_numpy, torch tensors to dense_torch; torch is imported only
+when a tensor comes in.
+"""
+
+from attnlib import checks, dense_numpy
+
+IMPLS = ("dense",)
+
+
+def dense_twin(kind):
+    if kind == "numpy":
+        return dense_numpy
+    from attnlib import dense_torch
+    return dense_torch
+
+
+def choose_impl(impl):
+    """The one place where impl=None becomes a name: dense, while it is the only one."""
+    if impl is None:
+        return "dense"
+    if impl not in IMPLS:
+        raise ValueError(f"impl must be None or one of {', '.join(map(repr, IMPLS))}; got {impl!r}")
+    return impl
+
+
+def raw_scores(query, key, *, scale=None):
+    """Raw scores: how well each query matches each key.
+
+        S = scale * Q Kᵀ,    S[i, j] = scale * sum_c Q[i, c] K[j, c]
+
+    Args:
+        query: `(..., n_q, d_k)`, NumPy array or torch tensor of a floating dtype.
+        key: `(..., n_k, d_k)`, the same kind and dtype; leading axes broadcast.
+        scale: a finite number; None for 1 / sqrt(d_k), which keeps the variance of the
+            scores at 1 when the entries of query and key are independent with variance 1.
+
+    Returns:
+        `(..., n_q, n_k)`, the inputs' kind, dtype and device.
+
+    Raises:
+        TypeError: not arrays, not floating, or of different kinds or dtypes.
+        ValueError: shapes that do not fit, or different devices.
+
+    Source: Vaswani et al., "Attention Is All You Need" (2017), section 3.2.1.
+
+    >>> import numpy as np
+    >>> raw_scores(np.array([[2.0, 0.0, 0.0, 2.0]]), np.eye(4))
+    array([[1., 0., 0., 1.]])
+    """
+    kind = checks.check_arrays(query=query, key=key)
+    checks.check_equal_d_k(query, key)
+    checks.check_leading_axes(query=query.shape[:-2], key=key.shape[:-2])
+    checks.check_number("scale", scale)
+    return dense_twin(kind).raw_scores(query, key, scale=scale)
+
+
+def mask_scores(scores, attn_mask):
+    """Masked scores: -inf where a query may not attend, so that the softmax gives exactly 0.
+
+        boolean mask:   S[i, j] where M[i, j] is True, else -inf
+        floating mask:  S[i, j] + M[i, j], and -inf wherever M[i, j] is -inf
+
+    Args:
+        scores: `(..., n_q, n_k)`, NumPy array or torch tensor of a floating dtype.
+        attn_mask: boolean (True = may attend) or of the scores' dtype; broadcasts to the
+            scores' shape.
+
+    Returns:
+        A new array of the scores' shape, kind, dtype and device.
+
+    Raises:
+        TypeError: not arrays, or a mask that is neither boolean nor of the scores' dtype.
+        ValueError: a mask that does not broadcast, or different devices.
+
+    Source: Vaswani et al. (2017), section 3.2.3: "setting to -inf all values in the input
+    of the softmax which correspond to illegal connections".
+
+    >>> import numpy as np
+    >>> mask_scores(np.array([[1.0, 0.5, 2.5]]), np.array([True, True, False]))
+    array([[ 1. ,  0.5, -inf]])
+    """
+    kind = checks.check_arrays(scores=scores)
+    checks.check_mask(attn_mask, scores, "scores", scores.shape)
+    return dense_twin(kind).mask_scores(scores, attn_mask)
+
+
+def softmax(scores, axis=-1):
+    """Softmax: positive weights that sum to 1 along one axis.
+
+        A[i, j] = exp(S[i, j] - m[i]) / sum_k exp(S[i, k] - m[i]),    m[i] = max_k S[i, k]
+
+    A row that is -inf throughout (a dead row: nothing may be attended to) gives zeros.
+    A NaN or +inf score makes its own row NaN and no other.
+
+    Args:
+        scores: any shape with at least one axis, NumPy array or torch tensor of a floating
+            dtype; float16 and bfloat16 are computed in float32.
+        axis: the axis along which the weights sum to 1.
+
+    Returns:
+        Weights of the scores' shape, kind, dtype and device.
+
+    Raises:
+        TypeError: scores is not a floating array, or axis is not a whole number.
+        ValueError: scores has no such axis.
+
+    Source: Bridle, "Probabilistic Interpretation of Feedforward Classification Network
+    Outputs" (1990); the shift by the maximum: Blanchard, Higham and Higham, "Accurately
+    computing the log-sum-exp and softmax functions" (2021).
+
+    >>> import numpy as np
+    >>> softmax(np.array([1.0, 0.5, 2.5, -0.1])).round(3)
+    array([0.156, 0.094, 0.698, 0.052])
+    """
+    return along_axis("softmax", scores, axis)
+
+
+def logsumexp(scores, axis=-1):
+    """Log-sum-exp: the logarithm of the softmax's denominator, a smooth maximum.
+
+        lse[i] = m[i] + log sum_k exp(S[i, k] - m[i]),    m[i] = max_k S[i, k]
+
+    A row that is -inf throughout gives -inf.
+
+    Args:
+        scores: any shape with at least one axis, NumPy array or torch tensor of a floating
+            dtype; float16 and bfloat16 are computed in float32.
+        axis: the axis that is summed over.
+
+    Returns:
+        The scores' shape without that axis; natural logarithm; their kind, dtype and device.
+
+    Raises:
+        TypeError: scores is not a floating array, or axis is not a whole number.
+        ValueError: scores has no such axis.
+
+    Source: Blanchard, Higham and Higham (2021), as for softmax.
+
+    >>> import numpy as np
+    >>> float(logsumexp(np.array([1000.0, 1000.0])).round(4))
+    1000.6931
+    """
+    return along_axis("logsumexp", scores, axis)
+
+
+def log_softmax(scores, axis=-1):
+    """Logarithm of the softmax, finite where the softmax itself underflows to 0.
+
+        log A[i, j] = S[i, j] - lse[i]
+
+    A row that is -inf throughout stays -inf, the logarithm of the softmax's zeros.
+
+    Args:
+        scores: any shape with at least one axis, NumPy array or torch tensor of a floating
+            dtype; float16 and bfloat16 are computed in float32.
+        axis: the axis along which the weights sum to 1.
+
+    Returns:
+        The scores' shape, kind, dtype and device.
+
+    Raises:
+        TypeError: scores is not a floating array, or axis is not a whole number.
+        ValueError: scores has no such axis.
+
+    Source: Blanchard, Higham and Higham (2021), as for softmax.
+
+    >>> import numpy as np
+    >>> log_softmax(np.array([0.0, -1000.0]))
+    array([    0., -1000.])
+    """
+    return along_axis("log_softmax", scores, axis)
+
+
+def along_axis(step, scores, axis):
+    kind = checks.check_arrays(min_ndim=1, scores=scores)
+    checks.check_axis(axis, scores.ndim)
+    return getattr(dense_twin(kind), step)(scores, axis)
+
+
+def av_product(weights, value):
+    """Output: for each query, the values summed with its weights.
+
+        O = A V,    O[i] = sum_j A[i, j] V[j]
+
+    Args:
+        weights: `(..., n_q, n_k)`, NumPy array or torch tensor of a floating dtype.
+        value: `(..., n_k, d_v)`, the same kind and dtype; leading axes broadcast.
+
+    Returns:
+        `(..., n_q, d_v)`, the inputs' kind, dtype and device.
+
+    Raises:
+        TypeError: not arrays, not floating, or of different kinds or dtypes.
+        ValueError: shapes that do not fit, or different devices.
+
+    Source: Vaswani et al., "Attention Is All You Need" (2017), section 3.2.1.
+
+    >>> import numpy as np
+    >>> av_product(np.array([[0.25, 0.75]]), np.array([[4.0, 0.0], [0.0, 4.0]]))
+    array([[1., 3.]])
+    """
+    kind = checks.check_arrays(weights=weights, value=value)
+    checks.check_equal_n_k("weights", weights.shape[-1], "value", value.shape[-2])
+    checks.check_leading_axes(weights=weights.shape[:-2], value=value.shape[:-2])
+    return dense_twin(kind).av_product(weights, value)
+
+
+def attention(query, key, value, attn_mask=None, *, is_causal=False, scale=None, softcap=None,
+              enable_gqa=False, return_lse=False, impl=None):
+    """Scaled dot-product attention.
+
+        O = softmax(mask(cap(scale * Q Kᵀ))) V,    cap(s) = softcap * tanh(s / softcap)
+
+    A query that may attend to nothing gives output 0, log-sum-exp -inf and gradients 0.
+    A finite value at a key that a query may not attend to never reaches its output, however
+    large; an inf or NaN there may, because 0 * inf is NaN.
+
+    Args:
+        query: `(..., n_q, d_k)`, NumPy array or torch tensor: float16, float32, float64, and
+            in torch bfloat16. Half precision is computed in float32.
+        key: `(..., n_k, d_k)`, the same kind, dtype and device; leading axes broadcast.
+        value: `(..., n_k, d_v)`, likewise.
+        attn_mask: broadcasts to the scores, `(..., n_q, n_k)`. Boolean: True = may attend.
+            Floating, of query's dtype: added to the scores, after softcap.
+        is_causal: query i attends to keys 0 to i, aligned at the top left as in torch.
+            Together with attn_mask it means both.
+        scale: a finite number; None for 1 / sqrt(d_k).
+        softcap: a positive number bounds the scores smoothly to (-softcap, softcap); None
+            leaves them.
+        enable_gqa: query has h heads on axis -3, key and value have h_kv, and query head i
+            reads key head i // (h // h_kv); h must be a multiple of h_kv.
+        return_lse: also return the log-sum-exp of each query's scores.
+        impl: "dense" makes the whole `(..., n_q, n_k)` array of scores; None chooses.
+
+    Returns:
+        The output `(..., n_q, d_v)`, of query's kind, dtype and device; with return_lse the
+        pair (output, lse), lse `(..., n_q)`, natural logarithm, in float32 where the inputs
+        are half precision, so that partial results can still be merged.
+
+    Raises:
+        TypeError: not arrays, not floating, mixed kinds or dtypes, a mask that is neither
+            boolean nor of query's dtype.
+        ValueError: shapes that do not fit, a mask that does not broadcast, different devices,
+            an unknown impl.
+
+    Source: Vaswani et al., "Attention Is All You Need" (2017), equation 1; softcap: Gemma
+    Team, "Gemma 2" (2024), section 2; grouped heads: Ainslie et al., "GQA" (2023).
+
+    >>> import numpy as np
+    >>> query, key = np.array([[1.0, 0.0]]), np.array([[1.0, 0.0], [0.0, 1.0]])
+    >>> attention(query, key, np.array([[1.0], [0.0]])).round(3)
+    array([[0.67]])
+    """
+    impl = choose_impl(impl)
+    kind = checked_attention(query, key, value, attn_mask, is_causal, scale, softcap, enable_gqa)[0]
+    checks.check_flags(return_lse=return_lse)
+    return dense_twin(kind).attention(query, key, value, attn_mask, is_causal=is_causal, scale=scale,
+                                      softcap=softcap, enable_gqa=enable_gqa, return_lse=return_lse)
+
+
+def attention_backward(query, key, value, grad_output, attn_mask=None, *, is_causal=False, scale=None,
+                       softcap=None, enable_gqa=False):
+    """Gradients of attention, for NumPy arrays (torch tensors have autograd).
+
+        dV = Aᵀ dO,    dA = dO Vᵀ,    dS = A * (dA - rowsum(A * dA)),
+        dQ = scale * dS K,    dK = scale * dSᵀ Q
+
+    with dS multiplied by 1 - tanh² where there is a softcap.
+
+    Args:
+        grad_output: `(..., n_q, d_v)`, the gradient with respect to the output; its shape
+            and dtype are the output's.
+        query, key, value, attn_mask, is_causal, scale, softcap, enable_gqa: as for attention.
+
+    Returns:
+        (grad_query, grad_key, grad_value), each of the shape and dtype of its argument; axes
+        that were broadcast and heads that were repeated are summed over.
+
+    Raises:
+        TypeError, ValueError: as for attention; TypeError for torch tensors.
+
+    Source: Dao et al., "FlashAttention" (2022), appendix B.2.
+
+    >>> import numpy as np
+    >>> one = np.ones((1, 1))
+    >>> [grad.item() for grad in attention_backward(one, one, one, one)]
+    [0.0, 0.0, 1.0]
+    """
+    kind, shape = checked_attention(query, key, value, attn_mask, is_causal, scale, softcap, enable_gqa)
+    if kind != "numpy":
+        raise TypeError("attention_backward takes NumPy arrays; got torch tensors, "
+                        "whose gradients attention(...) gives by autograd: call backward() on its output")
+    checks.check_grad_output(grad_output, query, value, shape)
+    return dense_numpy.attention_backward(query, key, value, grad_output, attn_mask, is_causal=is_causal,
+                                          scale=scale, softcap=softcap, enable_gqa=enable_gqa)
+
+
+def checked_attention(query, key, value, attn_mask, is_causal, scale, softcap, enable_gqa):
+    """The checks that attention and its backward share; the kind and the scores' shape."""
+    checks.check_flags(is_causal=is_causal, enable_gqa=enable_gqa)
+    kind, shape = checks.check_attention(query, key, value, enable_gqa)
+    if attn_mask is not None:
+        checks.check_mask(attn_mask, query, "query", shape)
+    checks.check_number("scale", scale)
+    checks.check_number("softcap", softcap, positive=True)
+    return kind, shape

@@ -1,0 +1,175 @@
+"""Every error about arguments, raised before any work is done.
+
+The checks read only .shape, .ndim, .dtype and .device, so the same lines serve
+NumPy arrays and torch tensors. Each sentence names the argument, states the rule
+and says what came.
+"""
+
+import math
+import numbers
+import sys
+
+import numpy as np
+
+FLOATS = {"numpy": ("float16", "float32", "float64"),
+          "torch": ("float16", "bfloat16", "float32", "float64")}
+
+
+def kind_of(name, array):
+    """"numpy" or "torch"; torch is looked up, never imported."""
+    if isinstance(array, np.ndarray):
+        return "numpy"
+    torch = sys.modules.get("torch")
+    if torch is not None and isinstance(array, torch.Tensor):
+        return "torch"
+    raise TypeError(f"{name} must be a NumPy array or a torch tensor; got {type(array).__name__}")
+
+
+def dtype_name(array):
+    return getattr(array.dtype, "name", None) or str(array.dtype).removeprefix("torch.")
+
+
+def check_arrays(min_ndim=2, **arrays):
+    """One kind, one floating dtype and one device for all of them; returns the kind."""
+    first, lead = next(iter(arrays.items()))
+    kinds = {name: kind_of(name, array) for name, array in arrays.items()}
+    for name, array in arrays.items():
+        check_same_kind(first, kinds[first], name, kinds[name])
+        if dtype_name(array) not in FLOATS[kinds[name]]:
+            raise TypeError(f"{name} must have a floating dtype ({', '.join(FLOATS[kinds[name]])}); "
+                            f"got {dtype_name(array)}")
+        if array.dtype != lead.dtype:
+            raise TypeError(f"{first} and {name} must have the same dtype; "
+                            f"got {dtype_name(lead)} and {dtype_name(array)}")
+        check_same_device(first, lead, name, array)
+        if array.ndim < min_ndim:
+            raise ValueError(f"{name} must have at least {min_ndim} axes; got shape {tuple(array.shape)}")
+    return kinds[first]
+
+
+def check_same_kind(first, first_kind, name, kind):
+    if kind != first_kind:
+        raise TypeError(f"{first} and {name} must both be NumPy arrays or both torch tensors; "
+                        f"got {first_kind} and {kind} (torch.from_numpy turns an array into a tensor)")
+
+
+def check_same_device(first, lead, name, array):
+    devices = getattr(lead, "device", None), getattr(array, "device", None)
+    if devices[0] != devices[1]:
+        raise ValueError(f"{first} and {name} must be on the same device; got {devices[0]} and {devices[1]}")
+
+
+def check_axis(axis, ndim):
+    if isinstance(axis, bool) or not isinstance(axis, numbers.Integral):
+        raise TypeError(f"axis must be one whole number; got {axis!r}")
+    if not -ndim <= axis < ndim:
+        raise ValueError(f"axis must be from {-ndim} to {ndim - 1} for an array of {ndim} axes; got {axis}")
+
+
+def check_equal_d_k(query, key):
+    if query.shape[-1] != key.shape[-1]:
+        raise ValueError("query and key must have the same last axis (d_k); "
+                         f"got {query.shape[-1]} and {key.shape[-1]}")
+    if query.shape[-1] == 0:
+        raise ValueError("query and key must have at least one feature (d_k >= 1); got 0")
+
+
+def check_equal_n_k(first, n_first, second, n_second):
+    if n_first != n_second:
+        raise ValueError(f"{first} and {second} must have as many positions (n_k); got {n_first} and {n_second}")
+
+
+def check_leading_axes(**leading):
+    """The shape that the axes before the last two, given by name, broadcast to."""
+    leading = {name: tuple(shape) for name, shape in leading.items()}
+    try:
+        return np.broadcast_shapes(*leading.values())
+    except ValueError:
+        got = ", ".join(f"{name} {shape}" for name, shape in leading.items())
+        raise ValueError(f"the leading axes (all but the last two) must broadcast; got {got}"
+                         + head_advice(*leading.values())) from None
+
+
+def head_advice(*leading):
+    if any(len(shape) == 0 for shape in leading):
+        return ""
+    h, *others = [shape[-1] for shape in leading]
+    if any(h_kv not in (0, 1, h) and h % h_kv == 0 for h_kv in others):
+        return " (enable_gqa=True lets several query heads share a key head)"
+    return ""
+
+
+def check_grouped_heads(query, **others):
+    """Each of the others has h_kv heads with h a multiple of h_kv; axis -3 counts heads."""
+    for name, array in {"query": query, **others}.items():
+        if array.ndim < 3:
+            raise ValueError(f"with enable_gqa=True {name} must have a heads axis: at least 3 axes; "
+                             f"got shape {tuple(array.shape)}")
+    h = query.shape[-3]
+    for name, array in others.items():
+        h_kv = array.shape[-3]
+        if h != h_kv and (h_kv == 0 or h % h_kv):
+            raise ValueError(f"with enable_gqa=True the heads of query must be a multiple of the heads of {name}; "
+                             f"got {h} and {h_kv}")
+
+
+def check_attention(query, key, value, enable_gqa):
+    """Kinds, dtypes and sizes that fit; returns the kind and the shape of the scores."""
+    kind = check_arrays(query=query, key=key, value=value)
+    check_equal_d_k(query, key)
+    check_equal_n_k("key", key.shape[-2], "value", value.shape[-2])
+    leading = {"query": query.shape[:-2], "key": key.shape[:-2], "value": value.shape[:-2]}
+    if enable_gqa:
+        check_grouped_heads(query, key=key, value=value)
+        for name in ("key", "value"):  # repeated heads fit those of query
+            leading[name] = (*leading[name][:-1], query.shape[-3])
+    batch = check_leading_axes(**leading)
+    return kind, (*batch, query.shape[-2], key.shape[-2])
+
+
+def check_mask(attn_mask, like, name, shape):
+    """Boolean or of the dtype of `like` (the argument called `name`), broadcasting to `shape`."""
+    check_same_kind(name, kind_of(name, like), "attn_mask", kind_of("attn_mask", attn_mask))
+    if dtype_name(attn_mask) != "bool" and attn_mask.dtype != like.dtype:
+        raise TypeError(f"attn_mask must be boolean (True = may attend) or of {name}'s dtype ({dtype_name(like)}); "
+                        f"got {dtype_name(attn_mask)}")
+    check_same_device(name, like, "attn_mask", attn_mask)
+    try:
+        fits = np.broadcast_shapes(tuple(attn_mask.shape), shape) == tuple(shape)
+    except ValueError:
+        fits = False
+    if not fits:
+        raise ValueError(f"attn_mask must broadcast to the shape of the scores, {tuple(shape)}; "
+                         f"got {tuple(attn_mask.shape)}")
+
+
+def check_grad_output(grad_output, query, value, scores_shape):
+    expected = (*scores_shape[:-1], value.shape[-1])
+    check_arrays(query=query, grad_output=grad_output)
+    if tuple(grad_output.shape) != expected:
+        raise ValueError(f"grad_output must have the shape of the output, {expected}; "
+                         f"got {tuple(grad_output.shape)}")
+
+
+def check_number(name, number, *, positive=False):
+    """None, or a finite real number (above zero where positive is asked for)."""
+    if number is None:
+        return
+    rule = "a positive number" if positive else "a finite number"
+    if isinstance(number, (bool, np.bool_)) or not isinstance(number, numbers.Real):
+        raise TypeError(f"{name} must be None or {rule}; got {type(number).__name__}")
+    if not math.isfinite(number) or (positive and number <= 0):
+        raise ValueError(f"{name} must be None or {rule}; got {number}")
+
+
+def check_flags(**flags):
+    for name, flag in flags.items():
+        if not isinstance(flag, (bool, np.bool_)):
+            raise TypeError(f"{name} must be True or False; got {type(flag).__name__}")
+
+
+def check_count(name, count):
+    if isinstance(count, bool) or not isinstance(count, numbers.Integral):
+        raise TypeError(f"{name} must be a whole number; got {type(count).__name__}")
+    if count < 0:
+        raise ValueError(f"{name} must be 0 or more; got {count}")

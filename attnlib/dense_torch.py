@@ -1,0 +1,127 @@
+"""Dense attention in torch: every step in the open, on any device, differentiable twice.
+
+Its twin is dense_numpy.py: the same names in the same order. The functions here trust
+their arguments; attnlib.api checks them first and documents them. The backward pass is
+autograd's.
+"""
+
+import functools
+import math
+
+import torch
+
+
+def widen(array):
+    """Half precision becomes float32; anything wider, a boolean or None stays as it is."""
+    if array is None or array.dtype not in (torch.float16, torch.bfloat16):
+        return array
+    return array.float()
+
+
+def in_float32_or_wider(step):
+    """Run a step on widened tensors and give its result the dtype of the first one."""
+    @functools.wraps(step)
+    def wide_step(array, *others, **options):
+        others = (widen(other) if isinstance(other, torch.Tensor) else other for other in others)
+        return step(widen(array), *others, **options).to(array.dtype)
+    return wide_step
+
+
+@in_float32_or_wider
+def raw_scores(query, key, *, scale=None):
+    """scale * Q Kᵀ; see attnlib.raw_scores."""
+    *batch, n_q, d_k = query.shape
+    scale = 1 / math.sqrt(d_k) if scale is None else float(scale)
+    return query @ key.mT * scale
+
+
+def cap_scores(scores, softcap):
+    """softcap * tanh(scores / softcap): near the identity for small scores, never beyond softcap."""
+    return scores if softcap is None else float(softcap) * torch.tanh(scores / float(softcap))
+
+
+@in_float32_or_wider
+def mask_scores(scores, attn_mask):
+    """-inf where a boolean mask is False; a floating mask is added; see attnlib.mask_scores."""
+    if attn_mask.dtype == torch.bool:
+        return torch.where(attn_mask, scores, -torch.inf)
+    # Not the sum alone: a score that overflowed to inf under a -inf would be NaN.
+    return torch.where(attn_mask == -torch.inf, -torch.inf, scores + attn_mask)
+
+
+def row_max(scores, axis):
+    """The largest score along the axis, which stays with size 1; -inf where there is none."""
+    if scores.shape[axis] == 0:
+        return scores.sum(axis, keepdim=True) - torch.inf
+    return scores.detach().amax(axis, keepdim=True)  # any constant shift has the right gradient
+
+
+def shift_and_sum(scores, axis):
+    """exp(scores - max), their sum (1 for a dead row) and the max (0 for a dead row)."""
+    shift = row_max(scores, axis)
+    shift = torch.where(shift == -torch.inf, 0, shift)  # -inf - -inf would be NaN
+    exps = torch.exp(scores - shift)
+    row_sum = exps.sum(axis, keepdim=True)
+    return exps, torch.where(row_sum == 0, 1, row_sum), shift
+
+
+@in_float32_or_wider
+def softmax(scores, axis=-1):
+    """exp(scores) over its sum along the axis, zeros for a dead row; see attnlib.softmax."""
+    exps, row_sum, _ = shift_and_sum(scores, axis)
+    weights = exps / row_sum
+    # Changes no weight, but cuts the gradient: 0 * inf, from a huge masked value, is NaN.
+    return torch.where(weights == 0, 0, weights)
+
+
+@in_float32_or_wider
+def logsumexp(scores, axis=-1):
+    """log of the sum of exp(scores) along the axis, -inf for a dead row; see attnlib.logsumexp."""
+    _, row_sum, shift = shift_and_sum(scores, axis)
+    highest = row_max(scores, axis)
+    lse = torch.where(torch.isinf(highest), highest, torch.log(row_sum) + shift)
+    return lse.squeeze(axis)
+
+
+@in_float32_or_wider
+def log_softmax(scores, axis=-1):
+    """scores - logsumexp along the axis, -inf for a dead row; see attnlib.log_softmax."""
+    lse = logsumexp(scores, axis).unsqueeze(axis)
+    return scores - torch.where(lse == -torch.inf, 0, lse)
+
+
+@in_float32_or_wider
+def av_product(weights, value):
+    """A V; see attnlib.av_product."""
+    return weights @ value
+
+
+def repeat_heads(array, h):
+    """(..., h_kv, n, d) -> (..., h, n, d): query head i reads head i // (h // h_kv)."""
+    *batch, h_kv, n, d = array.shape
+    return array if h_kv == h else array.repeat_interleave(h // h_kv, dim=-3)
+
+
+def masked_scores(scores, attn_mask, is_causal):
+    """A mask and causal together mean both."""
+    *batch, n_q, n_k = scores.shape
+    if attn_mask is not None:
+        scores = mask_scores(scores, attn_mask)
+    if is_causal:
+        scores = mask_scores(scores, torch.ones(n_q, n_k, dtype=torch.bool, device=scores.device).tril())
+    return scores
+
+
+def attention(query, key, value, attn_mask=None, *, is_causal=False, scale=None, softcap=None,
+              enable_gqa=False, return_lse=False):
+    """softmax(mask(cap(scale * Q Kᵀ))) V; see attnlib.attention."""
+    dtype = query.dtype
+    query, key, value, attn_mask = map(widen, (query, key, value, attn_mask))
+    if enable_gqa:
+        key, value = repeat_heads(key, query.shape[-3]), repeat_heads(value, query.shape[-3])
+    scores = cap_scores(raw_scores(query, key, scale=scale), softcap)
+    scores = masked_scores(scores, attn_mask, is_causal)
+    output = av_product(softmax(scores), value).to(dtype)
+    if not return_lse:
+        return output
+    return output, logsumexp(scores).expand(output.shape[:-1]).clone()

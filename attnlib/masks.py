@@ -1,0 +1,99 @@
+"""Boolean masks, True where a query may attend: causal, padding, window."""
+
+import numpy as np
+
+from attnlib import checks
+
+
+def causal_mask(n_q, n_k):
+    """Query i may attend to keys 0 to i: aligned at the top left, as in torch.
+
+    Args:
+        n_q: number of queries, 0 or more.
+        n_k: number of keys, 0 or more; need not equal n_q.
+
+    Returns:
+        Boolean array `(n_q, n_k)`, True where key j <= query i.
+
+    Raises:
+        TypeError: a size is not a whole number.
+        ValueError: a size is negative.
+
+    Source: Vaswani et al., "Attention Is All You Need" (2017), section 3.2.3, and the
+    alignment of `torch.nn.functional.scaled_dot_product_attention(is_causal=True)`.
+
+    >>> causal_mask(2, 3).astype(int)
+    array([[1, 0, 0],
+           [1, 1, 0]])
+    """
+    return window_mask(n_q, n_k, None, 0)
+
+
+def padding_mask(lengths, n_k):
+    """Sequence b has lengths[b] real keys; the rest are padding.
+
+    Args:
+        lengths: `(batch,)` whole numbers from 0 to n_k.
+        n_k: number of keys, padding included.
+
+    Returns:
+        Boolean array `(batch, 1, n_k)`, True for the first `lengths[b]` keys. It broadcasts
+        over the queries of scores `(batch, n_q, n_k)`; with heads, `(batch, h, n_q, n_k)`,
+        add their axis: `padding_mask(lengths, n_k)[:, None]`.
+
+    Raises:
+        TypeError: lengths or n_k are not whole numbers.
+        ValueError: lengths is not one-dimensional, or a length is below 0 or above n_k.
+
+    Source: the key padding mask of batched sequence models; True = may attend, as in
+    `torch.nn.functional.scaled_dot_product_attention`.
+
+    >>> padding_mask([3, 1], 3).astype(int)
+    array([[[1, 1, 1]],
+    <BLANKLINE>
+           [[1, 0, 0]]])
+    """
+    checks.check_count("n_k", n_k)
+    lengths = np.asarray(lengths)
+    if lengths.ndim != 1:
+        raise ValueError(f"lengths must have one axis (batch,); got shape {lengths.shape}")
+    if lengths.size and lengths.dtype.kind not in "iu":
+        raise TypeError(f"lengths must be whole numbers; got {lengths.dtype}")
+    if lengths.size and not 0 <= lengths.min() <= lengths.max() <= n_k:
+        raise ValueError(f"lengths must be from 0 to n_k = {n_k}; got {lengths.min()} to {lengths.max()}")
+    return np.arange(n_k) < lengths[:, None, None]
+
+
+def window_mask(n_q, n_k, left, right):
+    """Query i may attend to keys i - left to i + right: aligned at the top left.
+
+    Args:
+        n_q, n_k: number of queries and of keys, 0 or more.
+        left: how many keys before its own position a query sees; None for all.
+        right: how many keys after it; None for all.
+
+    Returns:
+        Boolean array `(n_q, n_k)`, True where i - left <= j <= i + right.
+
+    Raises:
+        TypeError: an argument is not a whole number.
+        ValueError: an argument is negative.
+
+    Source: Beltagy et al., "Longformer" (2020), section 3.1, sliding window attention.
+
+    >>> window_mask(4, 4, 1, 0).astype(int)
+    array([[1, 0, 0, 0],
+           [1, 1, 0, 0],
+           [0, 1, 1, 0],
+           [0, 0, 1, 1]])
+    """
+    for name, count in (("n_q", n_q), ("n_k", n_k), ("left", left), ("right", right)):
+        if count is not None or name in ("n_q", "n_k"):
+            checks.check_count(name, count)
+    query_at, key_at = np.arange(n_q)[:, None], np.arange(n_k)
+    mask = np.ones((n_q, n_k), dtype=bool)
+    if left is not None:
+        mask &= key_at >= query_at - left
+    if right is not None:
+        mask &= key_at <= query_at + right
+    return mask
