@@ -1,0 +1,50 @@
+"""Where the notebooks are, and the first code cell that they share."""
+import os
+from pathlib import Path
+
+import yaml
+
+ROOT = Path(__file__).resolve().parent.parent
+CHAPTERS = ROOT / "chapters"
+
+SET_UP = """\
+import importlib.util
+if importlib.util.find_spec("attnlib") is None:  # in Colab, say
+    %pip install --quiet --no-deps git+{url}@{branch}"""
+SET_UP_TAG = "remove-cell"  # the book's readers have nothing to install
+
+
+def notebook_paths(chapters=CHAPTERS):
+    return sorted(path for path in Path(chapters).rglob("*.ipynb")
+                  if ".ipynb_checkpoints" not in path.parts)
+
+
+def repository(config=ROOT / "_config.yml"):
+    """The book's public address and branch: {"url": ..., "branch": ...}."""
+    return yaml.safe_load(config.read_text(encoding="utf-8"))["repository"]
+
+
+def set_up_source(repository):
+    """The text of every notebook's first code cell."""
+    return SET_UP.format(**repository)
+
+
+def is_set_up(cell):
+    return (cell["cell_type"] == "code"
+            and 'find_spec("attnlib")' in cell["source"])
+
+
+def use_one_environment():
+    """Make kernels started from here alike on every machine."""
+    os.environ.update(
+        # figures go into the notebook, whatever the user's settings are
+        MPLBACKEND="module://matplotlib_inline.backend_inline",
+        # kernels run side by side, and sums depend on the number of threads
+        OMP_NUM_THREADS="1", OPENBLAS_NUM_THREADS="1", MKL_NUM_THREADS="1",
+        # the kernel of this environment, not one installed for the user
+        JUPYTER_PREFER_ENV_PATH="1",
+        PYTHONUTF8="1",
+    )
+    # A first import of it may print that it builds its font cache: not into
+    # a notebook.
+    import matplotlib.font_manager  # noqa: F401

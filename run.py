@@ -1,0 +1,341 @@
+"""Build, test, serve and fill the book: `python3 run.py --help` says how.
+
+Only the standard library is used here, in the syntax of Python 3.6, so that
+an old Python can still say in a sentence that it is too old.
+"""
+import argparse
+import contextlib
+import errno
+import functools
+import hashlib
+import http.server
+import importlib.util
+import os
+import platform
+import re
+import shutil
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+OLDEST_PYTHON = (3, 11)
+ROOT = Path(__file__).resolve().parent
+VENV = ROOT / ".venv"
+# Made first and filled in last: without it .venv is not ours to remove, and
+# without the right text in it .venv is not finished.
+STAMP = VENV / "made-by-run.py"
+HTML = ROOT / "_build" / "html"
+FIRST_PAGE = HTML / "index.html"
+
+DISK_IS_FULL = ("the disk is full: free about 3 GB (6 GB where torch brings "
+                "its GPU libraries), then run this again")
+NO_VENV_MODULE = ("this Python cannot make virtual environments: install its "
+                  "venv package (on Debian and Ubuntu: sudo apt install "
+                  "python3-venv), then run this again")
+PIP_FAILURES = (  # the first pattern found in what pip wrote names the cause
+    (r"No space left on device|Errno 28|not enough space on the disk",
+     DISK_IS_FULL),
+    (r"NewConnectionError|ConnectTimeout|ReadTimeout|ProxyError|SSLError|"
+     r"NameResolutionError|Connection (broken|refused|reset|aborted)|"
+     r"IncompleteRead|name resolution",
+     "a download failed: check the connection to https://pypi.org (and the "
+     "proxy, if there is one), then run this again"),
+    (r"No matching distribution|Could not find a version",
+     "a package in requirements.txt has no build for Python {}.{} on this "
+     "machine (the lines above name it): try Python 3.11, 3.12 or 3.13"
+     .format(*sys.version_info)),
+)
+
+
+class Failure(Exception):
+    """What went wrong and what to do, in one sentence for the reader."""
+
+    def __init__(self, sentence, exit_code=1):
+        super().__init__(sentence)
+        self.exit_code = exit_code
+
+
+def say(text, stream=None):
+    print("run.py: " + text, file=stream or sys.stdout, flush=True)
+
+
+# --- the virtual environment ----------------------------------------------
+
+def wanted_stamp():
+    """What a finished .venv must have been made from."""
+    parts = [(ROOT / name).read_bytes()
+             for name in ("requirements.txt", "pyproject.toml")]
+    # Scripts in .venv hold its absolute path, so a moved one is not usable.
+    parts += [text.encode() for text in (
+        platform.python_version(), platform.machine(), str(ROOT))]
+    return hashlib.sha256(b"\0".join(parts)).hexdigest()
+
+
+def is_finished():
+    return (in_venv("python").exists() and STAMP.is_file()
+            and STAMP.read_text() == wanted_stamp())
+
+
+def in_venv(program):
+    if os.name == "nt":
+        return VENV / "Scripts" / (program + ".exe")
+    return VENV / "bin" / program
+
+
+def set_up():
+    """Make .venv, unless a finished one for these requirements is there."""
+    if is_finished():
+        return
+    with one_at_a_time():
+        if is_finished():  # by the run that this one has waited for
+            return
+        remove_old_venv()
+        try:
+            make_venv()
+        except BaseException as error:
+            shutil.rmtree(str(VENV), ignore_errors=True)
+            raise half_made(error)
+
+
+def half_made(error):
+    """The failure that says that nothing half-made was left behind."""
+    if isinstance(error, KeyboardInterrupt):
+        return Failure("stopped; the half-made .venv was removed", 130)
+    sentence = str(error) if isinstance(error, Failure) else why(error)
+    return Failure(sentence + " (the half-made .venv was removed)")
+
+
+def remove_old_venv():
+    if VENV.is_symlink() or (VENV.exists() and not VENV.is_dir()):
+        raise Failure(".venv is not a folder that run.py made: move it away, "
+                      "then run this again")
+    if not VENV.exists() or not any(VENV.iterdir()):
+        return
+    if not STAMP.exists() and not (VENV / "pyvenv.cfg").exists():
+        raise Failure(".venv is not a virtual environment: move it away, "
+                      "then run this again")
+    say("removing .venv: it is unfinished, or was made for other "
+        "requirements or another Python")
+    shutil.rmtree(str(VENV))
+
+
+def make_venv():
+    if not all(map(importlib.util.find_spec, ("venv", "ensurepip"))):
+        raise Failure(NO_VENV_MODULE)
+    say("making .venv with Python {} (1 of 2)".format(
+        platform.python_version()))
+    VENV.mkdir(exist_ok=True)
+    STAMP.write_text("unfinished")
+    run_or_explain([sys.executable, "-m", "venv", str(VENV)],
+                   "python -m venv failed; its lines above say why")
+    say("installing requirements.txt (2 of 2); this takes a minute or two, "
+        "longer on a slow connection")
+    run_or_explain([str(in_venv("python")), "-m", "pip", "install",
+                    "--no-input", "--disable-pip-version-check",
+                    "--requirement", "requirements.txt"],
+                   "pip could not install requirements.txt; its lines above "
+                   "say why")
+    STAMP.write_text(wanted_stamp())
+    say(".venv is ready; later runs use it again")
+
+
+def run_or_explain(command, otherwise):
+    """Run `command`; if it fails, find the cause in what it wrote."""
+    # Only errors are read along: progress bars go straight to the terminal.
+    process = subprocess.Popen(command, cwd=str(ROOT), env=environment(),
+                               stdin=subprocess.DEVNULL,
+                               stderr=subprocess.PIPE, encoding="utf-8",
+                               errors="replace")
+    errors = []
+    try:
+        for line in process.stderr:
+            sys.stderr.write(line)
+            errors.append(line)
+    finally:
+        process.wait()
+    if process.returncode != 0:
+        raise Failure(cause(errors) or otherwise)
+
+
+def cause(errors):
+    for pattern, sentence in PIP_FAILURES:
+        if re.search(pattern, "".join(errors)):
+            return sentence
+
+
+def environment():
+    """The environment of every program started here."""
+    outside = ("PYTHONPATH", "PYTHONHOME")  # would reach past .venv
+    kept = {k: v for k, v in os.environ.items() if k not in outside}
+    return dict(kept, PYTHONUTF8="1")
+
+
+@contextlib.contextmanager
+def one_at_a_time():
+    """Hold a lock on this file: .venv and _build are made by one run only."""
+    with open(str(ROOT / "run.py"), "rb") as file:
+        if not lock(file):
+            say("another run is at work in this folder; waiting for it")
+            while not lock(file):
+                time.sleep(0.2)
+        yield
+
+
+def lock(file):
+    """Lock `file` until it is closed; False if somebody else holds it."""
+    try:
+        if os.name == "nt":
+            import msvcrt
+            file.seek(1 << 30)  # a locked byte cannot be read: take none of it
+            msvcrt.locking(file.fileno(), msvcrt.LK_NBLCK, 1)
+        else:
+            import fcntl
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError as error:
+        # Any other error: a file system without locks, where we go without.
+        return error.errno not in (errno.EAGAIN, errno.EACCES)
+    return True
+
+
+# --- the commands ---------------------------------------------------------
+
+def call(*command):
+    return subprocess.call([str(part) for part in command], cwd=str(ROOT),
+                           env=environment())
+
+
+def book(options):
+    set_up()
+    with one_at_a_time():
+        # A warm build shows only the warnings of the pages that changed.
+        if HTML.parent.exists():
+            shutil.rmtree(str(HTML.parent))
+        code = call(in_venv("jupyter-book"), "build", "-W", "-n",
+                    "--keep-going", ".")
+    if code != 0:
+        FIRST_PAGE.unlink(missing_ok=True)  # so that is_built() is False
+        raise Failure("the book was not built; the warnings and errors above "
+                      "say why", code)
+    say("the first page is {}\n        {}".format(
+        FIRST_PAGE, FIRST_PAGE.as_uri()))
+    return 0
+
+
+def test(options):
+    set_up()
+    workers = max(2, min(8, os.cpu_count() or 2))
+    # loadscope: the cells of a notebook run in one kernel, so in one worker.
+    return call(in_venv("python"), "-m", "pytest", "-n", workers, "--dist",
+                "loadscope", "--nbval", *options.pytest_arguments)
+
+
+def fill(options):
+    set_up()
+    return call(in_venv("python"), "-m", "book.fill", *options.chapter)
+
+
+def serve(options):
+    if not is_built():
+        book(options)
+    with open_server(options.port) as server:
+        say("the book is at http://localhost:{}/ (Ctrl-C ends this)".format(
+            server.server_address[1]))
+        with contextlib.suppress(KeyboardInterrupt):
+            server.serve_forever()
+    return 0
+
+
+def is_built():
+    """Whether the pages are newer than everything they are made from."""
+    if not FIRST_PAGE.exists():
+        return False
+    sources = [ROOT / "_config.yml", ROOT / "_toc.yml"]
+    for folder in ("chapters", "book"):
+        sources += [p for p in (ROOT / folder).rglob("*")
+                    if p.is_file() and "__pycache__" not in p.parts]
+    built = FIRST_PAGE.stat().st_mtime
+    return all(source.stat().st_mtime <= built for source in sources)
+
+
+def open_server(port):
+    """A server on `port`, or on the first free one from 8000 on."""
+    handler = functools.partial(QuietHandler, directory=str(HTML))
+    for candidate in [port] if port is not None else list(range(8000, 8020)):
+        try:
+            return http.server.ThreadingHTTPServer(
+                ("127.0.0.1", candidate), handler)
+        except OverflowError:
+            raise Failure("a port is a number from 0 to 65535; got {}".format(
+                port))
+        except OSError as error:
+            last = error
+    raise Failure("no server on port {}: {}; name another port, as in "
+                  "`run.py serve --port 9000`".format(
+                      candidate, last.strerror.lower()))
+
+
+class QuietHandler(http.server.SimpleHTTPRequestHandler):
+    def log_message(self, format, *arguments):
+        pass
+
+
+# --- the command line -----------------------------------------------------
+
+def parse(arguments):
+    parser = argparse.ArgumentParser(
+        prog="run.py", description="Build, test, serve and fill the book. "
+        "The first run makes .venv, which takes a minute or two.")
+    commands = parser.add_subparsers(metavar="COMMAND", dest="command")
+    commands.required = True
+
+    def add(run, help):
+        command = commands.add_parser(run.__name__, help=help,
+                                      description=help)
+        command.set_defaults(run=run)
+        return command
+
+    add(book, "build _build/html from nothing, warnings are errors")
+    add(test, "run all tests and every notebook; further arguments, such as "
+              "-k softmax, go to pytest")
+    add(serve, "show the book on this machine; builds it if needed"
+        ).add_argument("--port", type=int,
+                       help="default: the first free one from 8000 on")
+    add(fill, "run notebooks and store their outputs in them"
+        ).add_argument("chapter", nargs="*",
+                       help="a path, a name or a number such as 04; "
+                            "default: all")
+    options, options.pytest_arguments = parser.parse_known_args(arguments)
+    if options.pytest_arguments and options.run is not test:
+        parser.error("unknown arguments: " + " ".join(
+            options.pytest_arguments))
+    return options
+
+
+def why(error):
+    if getattr(error, "errno", None) == errno.ENOSPC:
+        return DISK_IS_FULL
+    return "{}: {}".format(type(error).__name__, error)
+
+
+def main(arguments=None):
+    if sys.version_info < OLDEST_PYTHON:
+        say("needs Python {}.{} or newer; this is {}".format(
+            *OLDEST_PYTHON, platform.python_version()), sys.stderr)
+        return 1
+    try:
+        options = parse(arguments)
+        return options.run(options)
+    except Failure as failure:
+        say(str(failure), sys.stderr)
+        return failure.exit_code
+    except OSError as error:
+        say(why(error), sys.stderr)
+        return 1
+    except KeyboardInterrupt:
+        say("stopped", sys.stderr)
+        return 130
+
+
+if __name__ == "__main__":
+    sys.exit(main())
