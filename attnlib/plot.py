@@ -1,0 +1,175 @@
+"""Every figure of the book. Queries, keys, values, scores, weights keep one colour each.
+
+Each public helper draws one figure and shows it; a chapter calls it with arrays it has
+just computed. Colours are told apart by labels too, so that nothing is lost in greyscale.
+Needs matplotlib (`pip install attnlib[plot]`).
+"""
+
+from pathlib import Path
+
+import matplotlib.pyplot as plt
+import numpy as np
+from matplotlib.colors import LinearSegmentedColormap
+
+STYLE = Path(__file__).with_name("attnlib.mplstyle")
+COLORS = {"query": "#0b5394", "key": "#c75000", "value": "#00805c",
+          "scores": "#5f6368", "weights": "#96307f", "output": "#1a1a1a"}
+
+
+def shades(name):
+    """From white to the colour of one role, for heat maps."""
+    return LinearSegmentedColormap.from_list(name, ["#ffffff", COLORS[name]])
+
+
+def subplots(width, height, columns=1, **options):
+    """A row of axes in the book's style; sizes in inches."""
+    return plt.subplots(1, columns, figsize=(width, height), squeeze=False, **options)[1][0]
+
+
+def in_book_style(draw):
+    """Draw under the book's style and show the figure at the end."""
+    def drawn(*args, **options):
+        with plt.style.context(STYLE):
+            draw(*args, **options)
+            plt.show()
+    drawn.__doc__, drawn.__name__ = draw.__doc__, draw.__name__
+    return drawn
+
+
+def bars(axes, heights, name, title, digits):
+    """One labelled bar for each key, its value written at its end."""
+    positions = np.arange(len(heights))
+    drawn = axes.bar(positions, heights, color=COLORS[name], width=0.7)
+    axes.bar_label(drawn, [f"{height:.{digits}f}".replace("-", "−") for height in heights], padding=2)
+    axes.axhline(0, color="#444444", linewidth=0.8)
+    axes.set(title=title, xticks=positions, xticklabels=[f"key {j}" for j in positions])
+    axes.margins(y=0.15)
+
+
+@in_book_style
+def scores_and_weights(scores, weights):
+    """Bar charts of one row: raw scores `(n_k,)` on the left, weights `(n_k,)` on the right."""
+    left, right = subplots(7.2, 2.8, 2)
+    bars(left, scores, "scores", "Raw scores", 1)
+    bars(right, weights, "weights", "Weights: the softmax of the scores", 3)
+    right.set_ylim(0, 1)
+
+
+@in_book_style
+def weights_by_temperature(temperatures, rows):
+    """One bar chart for each temperature: `rows` are weights `(n_k,)`."""
+    for axes, temperature, weights in zip(subplots(7.8, 2.6, len(rows), sharey=True), temperatures, rows):
+        bars(axes, weights, "weights", f"T = {temperature:g}", 2)
+        axes.set(ylim=(0, 1.12), xticklabels=np.arange(len(weights)), xlabel="key")
+
+
+def grid(axes, matrix, name, title, digits=1, rows="query", columns="key"):
+    """A matrix as shaded cells with the numbers in them; -inf cells are hatched."""
+    finite = np.where(np.isfinite(matrix), matrix, np.nan)
+    top = max(np.nanmax(np.abs(finite)), 1e-9)
+    axes.imshow(np.abs(finite) / top, cmap=shades(name), vmin=0, vmax=1.6, aspect="equal")
+    for (i, j), number in np.ndenumerate(matrix):
+        label = f"{number:.{digits}f}" if np.isfinite(number) else "−∞"
+        axes.text(j, i, label.replace("-", "−"), ha="center", va="center", fontsize=9)
+        if not np.isfinite(number):
+            axes.add_patch(plt.Rectangle((j - 0.5, i - 0.5), 1, 1, fill=False, hatch="///",
+                                         edgecolor="#dddddd", linewidth=0))
+    axes.set(title=title, xticks=range(matrix.shape[1]), yticks=range(matrix.shape[0]),
+             xlabel=columns, ylabel=rows)
+    axes.spines[:].set_visible(False)
+    axes.tick_params(length=0)
+
+
+@in_book_style
+def score_matrix(query, key, scores):
+    """Q `(n_q, d_k)`, K `(n_k, d_k)` and the scores `(n_q, n_k)` as grids of numbers."""
+    widths = [query.shape[1], key.shape[0], key.shape[0]]
+    axes = subplots(7.8, 3.0, 3, gridspec_kw={"width_ratios": widths})
+    grid(axes[0], query, "query", "Q", rows="query", columns="feature")
+    grid(axes[1], key.T, "key", "Kᵀ", rows="feature", columns="key")
+    grid(axes[2], scores, "scores", "Scores", digits=2)
+
+
+@in_book_style
+def scores_to_weights(scores, weights):
+    """Masked scores and their weights, both `(n_q, n_k)`, as grids of numbers."""
+    left, right = subplots(7.2, 3.3, 2)
+    grid(left, scores, "scores", "Masked scores")
+    grid(right, weights, "weights", "Weights", digits=2)
+
+
+@in_book_style
+def score_spread(scores_by_size, scaled_by_size):
+    """Histograms of scores, {d_k: sample}: unscaled on the left, scaled on the right."""
+    left, right = subplots(7.8, 3.0, 2)
+    for axes, samples, title, reach in ((left, scores_by_size, "Dot products", 50),
+                                        (right, scaled_by_size, "Divided by $\\sqrt{d_k}$", 5)):
+        edges = np.linspace(-reach, reach, 101)
+        for (size, sample), (style, shade) in zip(samples.items(), (("-", "#9aa0a6"), ("--", "#5f6368"), (":", "#202124"))):
+            density, _ = np.histogram(sample, edges, density=True)
+            axes.plot((edges[1:] + edges[:-1]) / 2, density, style, color=shade, label=f"$d_k$ = {size}")
+        axes.set(title=title, xlabel="score", ylabel="density", ylim=(0, None))
+        axes.legend()
+
+
+@in_book_style
+def smooth_maximum(gaps, maxima, lse):
+    """The maximum and the log-sum-exp of the pair (0, gap), against the gap `(n,)`."""
+    axes, = subplots(6.0, 3.0)
+    axes.plot(gaps, maxima, color=COLORS["scores"], linestyle="--")
+    axes.plot(gaps, lse, color=COLORS["weights"])
+    middle = len(gaps) // 2
+    axes.annotate("log-sum-exp", (gaps[middle], lse[middle]), xytext=(-10, 12),
+                  textcoords="offset points", ha="right", color=COLORS["weights"])
+    axes.annotate("maximum", (gaps[-middle // 2], maxima[-middle // 2]), xytext=(14, -10),
+                  textcoords="offset points", color=COLORS["scores"])
+    axes.set(title="max(0, x) and log(1 + exp(x))", xlabel="x")
+
+
+def hull_of_values(axes, value, weights, output):
+    """Values `(n_k, 2)` as points as large as their weights, their hull, and the output `(2,)`."""
+    centre = value.mean(0)
+    order = np.argsort(np.arctan2(*(value - centre).T[::-1]))
+    axes.fill(*value[order].T, color=COLORS["value"], alpha=0.12, linewidth=0)
+    axes.scatter(*value.T, s=60 + 700 * weights, color=COLORS["value"], zorder=2)
+    for j, (point, weight) in enumerate(zip(value, weights)):
+        axes.annotate(f"value {j}\n× {weight:.3f}", point, xytext=(0, 10 + 9 * weight),
+                      textcoords="offset points", ha="center", fontsize=9, color=COLORS["value"])
+    axes.scatter(*output, marker="X", s=110, color=COLORS["output"], zorder=3)
+    axes.annotate("output", output, xytext=(-10, -4), textcoords="offset points", ha="right",
+                  fontweight="bold")
+    axes.margins(0.22, 0.32)
+    axes.set_aspect("equal")
+
+
+@in_book_style
+def convex_combination(value, weights, output):
+    """Values `(n_k, 2)` in the plane, weights `(n_k,)`, and the output `(2,)` among them.
+
+    The values are the corners of a convex polygon.
+    """
+    axes, = subplots(5.6, 4.0)
+    hull_of_values(axes, value, weights, output)
+    axes.set(title="The output lies among the values", xlabel="feature 0", ylabel="feature 1")
+
+
+@in_book_style
+def one_query(scores, weights, value, output):
+    """The whole of attention for one query: scores, weights `(n_k,)`; values `(n_k, 2)`; output `(2,)`."""
+    left, middle, right = subplots(10.2, 3.1, 3, gridspec_kw={"width_ratios": [1, 1, 1.35]})
+    bars(left, scores, "scores", "1. Raw scores", 1)
+    bars(middle, weights, "weights", "2. Softmax: weights", 3)
+    middle.set_ylim(0, 1)
+    hull_of_values(right, value, weights, output)
+    right.set(title="3. Weighted sum of values", xlabel="feature 0", ylabel="feature 1")
+
+
+@in_book_style
+def regression(key, value, query, outputs):
+    """Noisy points (key, value) and the attention outputs {label: output}, all one-dimensional."""
+    axes, = subplots(6.8, 3.4)
+    axes.scatter(key, value, s=18, color=COLORS["value"], label="keys and values")
+    for (label, output), style in zip(outputs.items(), (":", "-", "--")):
+        axes.plot(query, output, color=COLORS["output"], linestyle=style, label=label)
+    axes.set(xlabel="position", ylabel="value", title="Attention as regression")
+    axes.legend(loc="upper right", fontsize=9)
