@@ -53,33 +53,42 @@ class Boxes(SphinxTransform):
 
 def box_from(quote):
     """The box that the block quote stands for, or None."""
-    opening = quote[0] if len(quote) else None
-    if not (isinstance(opening, nodes.paragraph) and len(opening)
-            and isinstance(opening[0], nodes.strong)):
+    if not (len(quote) and isinstance(quote[0], nodes.paragraph)):
         return None
-    lead = opening[0]
-    name = box_class(lead.astext())
-    if name is None or not cut_end_mark(opening):
+    lead, *after = without_empty_text(quote[0])
+    if not isinstance(lead, nodes.strong):
         return None
-    opening.remove(lead)
-    body = quote.children if opening.astext().strip() else quote.children[1:]
-    title = nodes.title("", "", *lead.children)
-    return nodes.admonition("", title, *body, classes=[name])
+    name, ended = box_class(lead.astext()), cut_end_mark(lead, after)
+    if name is None or ended is None:
+        return None
+    title, after = ended
+    opening = [nodes.paragraph("", "", *after)] if after else []
+    return nodes.admonition("", nodes.title("", "", *title), *opening,
+                            *quote[1:], classes=[name])
 
 
-def cut_end_mark(opening):
-    """Take the period or colon off the lead; False if there is none."""
-    lead, last = opening[0], opening[0][-1]
-    after = opening[1] if len(opening) > 1 else nodes.Text("")
+def without_empty_text(element):
+    """The children; the Markdown parser puts empty text before bold text."""
+    return [child for child in element.children if child != nodes.Text("")]
+
+
+def cut_end_mark(lead, after):
+    """Take the period or colon off the lead: (title, after), or None.
+
+    It stands at the end of the bold text or right after it.
+    """
+    title = without_empty_text(lead)
+    last, first = title[-1], after[0] if after else None
+    rest = first.lstrip() if isinstance(first, nodes.Text) else ""
     if isinstance(last, nodes.Text) and last.endswith((".", ":")):
-        lead.replace(last, nodes.Text(last[:-1]))
-        if isinstance(after, nodes.Text):
-            opening.replace(after, nodes.Text(after.lstrip()))
-        return True
-    if isinstance(after, nodes.Text) and after.startswith((".", ":")):
-        opening.replace(after, nodes.Text(after[1:].lstrip()))
-        return True
-    return False
+        title[-1] = nodes.Text(last[:-1])
+    elif rest.startswith((".", ":")):
+        rest = rest[1:].lstrip()
+    else:
+        return None
+    if isinstance(first, nodes.Text):
+        after = ([nodes.Text(rest)] if rest else []) + after[1:]
+    return title, after
 
 
 def setup(app):
