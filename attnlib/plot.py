@@ -5,6 +5,7 @@ just computed. Colours are told apart by labels too, so that nothing is lost in 
 Needs matplotlib (`pip install attnlib[plot]`).
 """
 
+import sys
 from pathlib import Path
 
 import matplotlib.pyplot as plt
@@ -173,3 +174,17 @@ def regression(key, value, query, outputs):
         axes.plot(query, output, color=COLORS["output"], linestyle=style, label=label)
     axes.set(xlabel="position", ylabel="value", title="Attention as regression")
     axes.legend(loc="upper right", fontsize=9)
+
+
+def overview(path):
+    """Write the figure of the README and of the first page: the book's row, from scores to output."""
+    from attnlib import softmax
+    scores = np.array([1.0, 0.5, 2.5, -0.1])
+    value = np.array([[0.0, 1.0], [2.0, 2.0], [3.0, 0.0], [1.0, -1.0]])
+    one_query(scores, softmax(scores), value, softmax(scores) @ value)
+    plt.gcf().savefig(path, dpi=150, metadata={"Software": None})
+    plt.close()
+
+
+if __name__ == "__main__":
+    overview(sys.argv[1])

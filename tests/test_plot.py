@@ -1,0 +1,81 @@
+"""Figures: every helper draws, colours carry, and the README's figure is what the code makes."""
+
+import inspect
+import warnings
+
+import numpy as np
+import pytest
+
+matplotlib = pytest.importorskip("matplotlib")
+matplotlib.use("agg")
+
+import matplotlib.pyplot as plt  # noqa: E402
+
+import attnlib  # noqa: E402
+from attnlib import plot  # noqa: E402
+
+SCORES = np.array([1.0, 0.5, 2.5, -0.1])
+WEIGHTS = attnlib.softmax(SCORES)
+VALUE = np.array([[0.0, 1.0], [2.0, 2.0], [3.0, 0.0], [1.0, -1.0]])
+MASKED = attnlib.mask_scores(np.ones((3, 3)), attnlib.causal_mask(3, 3))
+LINE = np.linspace(0, 1, 5)
+FIGURES = {
+    "scores_and_weights": (SCORES, WEIGHTS),
+    "weights_by_temperature": ((1, 2), (WEIGHTS, WEIGHTS)),
+    "score_matrix": (VALUE, VALUE, VALUE @ VALUE.T),
+    "scores_to_weights": (MASKED, attnlib.softmax(MASKED)),
+    "score_spread": ({4: LINE}, {4: LINE}),
+    "smooth_maximum": (LINE, LINE, LINE),
+    "convex_combination": (VALUE, WEIGHTS, WEIGHTS @ VALUE),
+    "one_query": (SCORES, WEIGHTS, VALUE, WEIGHTS @ VALUE),
+    "regression": (LINE, LINE, LINE, {"a": LINE, "b": LINE}),
+}
+
+
+def public_figures():
+    return {name for name, thing in vars(plot).items()
+            if inspect.isfunction(thing) and "drawn" in thing.__code__.co_name}
+
+
+@pytest.mark.parametrize("name", sorted(FIGURES))
+def test_every_helper_draws_without_a_warning(name):
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        warnings.filterwarnings("ignore", message=".*non-interactive.*")
+        getattr(plot, name)(*FIGURES[name])
+        plt.gcf().canvas.draw()
+    assert all(axes.has_data() for axes in plt.gcf().axes)
+    plt.close("all")
+
+
+def test_no_helper_is_left_out():
+    assert public_figures() == set(FIGURES)
+
+
+def luminance(color):
+    """Relative luminance by WCAG 2."""
+    channels = np.array(matplotlib.colors.to_rgb(color))
+    linear = np.where(channels <= 0.04045, channels / 12.92, ((channels + 0.055) / 1.055) ** 2.4)
+    return linear @ [0.2126, 0.7152, 0.0722]
+
+
+def contrast_on_white(color):
+    return 1.05 / (luminance(color) + 0.05)
+
+
+@pytest.mark.parametrize("role", sorted(plot.COLORS))
+def test_every_colour_can_be_read_on_white(role):
+    assert contrast_on_white(plot.COLORS[role]) >= 4.5
+
+
+def test_the_contrast_formula_knows_black_and_grey():
+    assert contrast_on_white("#000000") == pytest.approx(21)
+    assert contrast_on_white("#999999") < 4.5
+
+
+def test_the_overview_is_what_the_code_draws(tmp_path, request):
+    plot.overview(tmp_path / "overview.png")
+    stored = plt.imread(request.config.rootpath / "chapters" / "overview.png")
+    fresh = plt.imread(tmp_path / "overview.png")
+    assert stored.shape == fresh.shape, "draw it again: python -m attnlib.plot chapters/overview.png"
+    assert np.sqrt(np.mean((stored - fresh) ** 2)) < 0.02
