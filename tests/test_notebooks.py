@@ -1,0 +1,278 @@
+"""The book's notebooks, and the checks that hold them, each seen to fail."""
+import base64
+import copy
+import io
+import re
+import subprocess
+import sys
+
+import nbformat
+import numpy as np
+import pytest
+import yaml
+from PIL import Image
+
+from book import checks, figures, fill, notebooks
+from book.notebooks import CHAPTERS, ROOT
+
+REPOSITORY = {"url": "https://github.com/someone/a-book", "branch": "main"}
+SET_UP = notebooks.set_up_source(REPOSITORY)
+ALT = "Two bars side by side; the left one is the higher."
+FIGURE = {"output_type": "display_data", "metadata": {},
+          "data": {"image/png": "", "text/plain": "<Figure size 640x480 "
+                                                  "with 1 Axes>"}}
+
+
+# --- the book ---------------------------------------------------------------
+
+@pytest.mark.parametrize("path", notebooks.notebook_paths(),
+                         ids=lambda path: str(path.relative_to(CHAPTERS)))
+def test_notebook_has_no_problems(path):
+    found = checks.problems(path)
+    assert not found, "\n".join(found)
+
+
+def pages_in_toc():
+    """Every page in _toc.yml, without its ending."""
+    text = (ROOT / "_toc.yml").read_text(encoding="utf-8")
+    return re.findall(r"^ *(?:- )?(?:file|root): *(\S+)", text, re.MULTILINE)
+
+
+def test_pages_in_toc_exist():
+    assert yaml.safe_load((ROOT / "_toc.yml").read_text())["root"]
+    missing = [page for page in pages_in_toc()
+               if not any((ROOT / (page + ending)).exists()
+                          for ending in (".md", ".ipynb"))]
+    assert missing == []
+
+
+def test_notebooks_are_in_toc():
+    pages = {path.relative_to(ROOT).with_suffix("").as_posix()
+             for path in notebooks.notebook_paths()}
+    assert pages - set(pages_in_toc()) == set()
+
+
+def test_readme_names_only_the_address_in_config():
+    text = (ROOT / "README.md").read_text(encoding="utf-8")
+    assert checks.foreign_addresses(text, notebooks.repository()) == []
+
+
+@pytest.mark.parametrize("text", [
+    "git clone https://github.com/somebody/a-book",
+    "https://colab.research.google.com/github/somebody/a-book/blob/main/x",
+])
+def test_another_address_is_found(text):
+    assert checks.foreign_addresses(text, REPOSITORY)
+    assert not checks.foreign_addresses(
+        text.replace("somebody", "someone"), REPOSITORY)
+
+
+# --- the checks -------------------------------------------------------------
+
+def code(source="1 + 1", outputs=(), count=2, **metadata):
+    return {"cell_type": "code", "source": source, "metadata": metadata,
+            "outputs": list(outputs), "execution_count": count}
+
+
+def markdown(source):
+    return {"cell_type": "markdown", "source": source, "metadata": {}}
+
+
+def stream(text, name="stdout"):
+    return {"output_type": "stream", "name": name, "text": text}
+
+
+def html(text):
+    return {"output_type": "display_data", "metadata": {},
+            "data": {"text/html": text}}
+
+
+def error():
+    return {"output_type": "error", "ename": "ValueError", "evalue": "no",
+            "traceback": ["ValueError: no"]}
+
+
+def notebook(*cells):
+    set_up = code(SET_UP, count=1, tags=["remove-cell"])
+    return {"metadata": {"kernelspec": {"name": "python3"}},
+            "cells": [markdown("# Title\n\nText."), set_up, *cells]}
+
+
+GOOD = notebook(
+    code(outputs=[FIGURE], mystnb={"image": {"alt": ALT}}),
+    code("raise ValueError('no')", [error()], 3, tags=["raises-exception"]),
+    code("print(1)", [stream("1 of 2\n"), html("<b>2</b>")], 4),
+    markdown("## Section\n\n> **Exercise 1: $x$.** Price: \\$3 and `$`.\n\n"
+             "| a | b |\n|---|---|\n| $x \\mid y$ | `{note}` |\n\n"
+             "$$\n\\begin{aligned}\na_{i} &= b\n\\end{aligned}\n$$\n\n"
+             "<details>\n<summary>Hint</summary>\n\nText.\n\n</details>\n\n"
+             "```\n# no heading $\n{% no dialect %}\n```\n\n### Below"),
+)
+
+
+@pytest.mark.parametrize("check", checks.CHECKS, ids=lambda c: c.__name__)
+def test_good_notebook_passes(check):
+    assert check(copy.deepcopy(GOOD)) == []
+
+
+BAD = [
+    (checks.cells_not_run, [code(count=None)]),
+    (checks.cells_not_run, [code("# only a comment", count=None)]),
+    (checks.cells_not_run, [code(count=3)]),
+    (checks.cells_not_run, [code("", count=2)]),
+    (checks.errors, [code(outputs=[error()])]),
+    (checks.standard_error, [code(outputs=[stream("careful", "stderr")])]),
+    (checks.of_one_machine, [code(outputs=[stream("/home/me/book")])]),
+    (checks.of_one_machine, [code(outputs=[stream("in C:\\Users\\me")])]),
+    (checks.of_one_machine, [code(outputs=[stream("at 0x7f12ab34cd56>")])]),
+    (checks.of_one_machine, [code(outputs=[stream("x: UserWarning: no")])]),
+    (checks.of_one_machine, [code(outputs=[stream("Text(0.5, 1.0, 'x')")])]),
+    (checks.of_one_machine, [code(outputs=[html("<p>lib/site-packages")])]),
+    (checks.outside_hosts,
+     [code(outputs=[html("<script src='https://x.org/a.js'></script>")])]),
+    (checks.figures_without_alt, [code(outputs=[FIGURE])]),
+    (checks.figures_without_alt,
+     [code(outputs=[FIGURE], mystnb={"image": {"alt": "_build/images/x.png"}})
+      ]),
+    (checks.images_without_alt, [markdown("![](chart.png)")]),
+    (checks.images_without_alt, [code(outputs=[html("<img src='x.png'>")])]),
+    (checks.long_code, [code("x = 1" + " + 1" * 20)]),
+    (checks.long_code, [code("x = 1\n" * 16)]),
+    (checks.unchecked_cells, [code("# NBVAL_IGNORE_OUTPUT\n1")]),
+    (checks.unchecked_cells, [code(tags=["nbval-skip"])]),
+    (checks.left_behind, [code(execution={"iopub.status.busy": "2026"})]),
+    (checks.one_renderer_only, [markdown("```{note}\nText\n```")]),
+    (checks.one_renderer_only, [markdown("```{eval-rst}\nText\n```")]),
+    (checks.one_renderer_only, [markdown("> ```{note}\n> Text\n> ```")]),
+    (checks.one_renderer_only, [markdown(":::{tip}\nText\n:::")]),
+    (checks.one_renderer_only, [markdown("See {doc}`other`.")]),
+    (checks.one_renderer_only, [markdown("(target)=\n## Section")]),
+    (checks.one_renderer_only, [markdown("$$x$$ (label)")]),
+    (checks.one_renderer_only, [markdown("% a comment")]),
+    (checks.one_renderer_only, [markdown("Text[^1].\n\n[^1]: Foot.")]),
+    (checks.one_renderer_only, [markdown("See [](other.ipynb).")]),
+    (checks.one_renderer_only, [markdown("<script>x()</script>")]),
+    (checks.lone_dollars, [markdown("A score of $x_i and a weight.")]),
+    (checks.lone_dollars, [markdown("$$x$$ and $$y$")]),
+    (checks.bars_in_tables, [markdown("| $p(x|y)$ | b |\n|---|---|")]),
+    (checks.unportable_formulas,
+     [markdown("$$\\begin{align}x\\end{align}$$")]),
+    (checks.unportable_formulas, [markdown("$$x \\label{x}$$")]),
+    (checks.headings, [markdown("# Another title")]),
+    (checks.headings, [markdown("### Two levels down")]),
+    (checks.unknown_boxes, [markdown("> **Excercise.** Text.")]),
+    (checks.unknown_boxes, [markdown("> **Hint**: text.")]),
+    (checks.folded_text, [markdown("<details>\n<summary>a</summary>\ntext\n"
+                                   "\n</details>")]),
+    (checks.folded_text, [markdown("<details>\n\ntext")]),
+]
+
+
+@pytest.mark.parametrize("check, cells", BAD,
+                         ids=lambda value: getattr(value, "__name__", ""))
+def test_check_finds(check, cells):
+    assert check(notebook(*copy.deepcopy(cells)))
+
+
+def test_title_must_come_first():
+    bad = notebook()
+    bad["cells"].insert(0, markdown("Text before the title."))
+    assert checks.headings(bad)
+
+
+def test_kernel_must_be_python3():
+    bad = notebook()
+    bad["metadata"]["kernelspec"]["name"] = "my-env"
+    assert checks.kernel(bad)
+
+
+def test_set_up_cell_must_be_first_and_name_the_address():
+    good, bad = notebook(), notebook()
+    assert checks.set_up_cell(good, SET_UP) == []
+    assert checks.set_up_cell(good, SET_UP.replace("someone", "another"))
+    bad["cells"].insert(1, code())
+    assert checks.set_up_cell(bad, SET_UP)
+    assert checks.set_up_cell({"cells": []}, SET_UP)
+
+
+def test_links_must_lead_to_files(tmp_path):
+    (tmp_path / "there.ipynb").touch()
+    links = notebook(markdown(
+        "[a](there.ipynb#part) [b](https://example.org) [c](#here)"))
+    assert checks.missing_files(links, tmp_path) == []
+    links = notebook(markdown("[a](gone.ipynb)"))
+    assert checks.missing_files(links, tmp_path)
+
+
+# --- changed figures --------------------------------------------------------
+
+DRAWN = '''\
+import matplotlib.pyplot as plt
+def draw(x=2, color="C0", label="query", size=(4, 3)):
+    plt.figure(figsize=size)
+    plt.plot([1, x, 3], [1, 2, 4], "o-", color=color, markersize=4)
+    plt.title(label)
+    plt.show()'''
+CHANGES = {  # the cell as stored: the cell as run
+    "draw()  # same": "draw()",
+    "draw()  # point": "draw(x=2.02)",
+    "draw()  # color": "draw(color='#1f5fd4')",
+    "draw()  # label": "draw(label='guery')",
+    "draw()  # size": "draw(size=(4, 3.1))",
+    "draw()  # missing": "pass",
+    "draw()  # added": "draw(); draw()",
+}
+
+
+@pytest.fixture(scope="module")
+def report_on_changed_figures(tmp_path_factory):
+    """What `pytest --nbval` says of a notebook whose figures changed."""
+    path = tmp_path_factory.mktemp("figures") / "changed.ipynb"
+    cells = [nbformat.v4.new_code_cell(s) for s in [DRAWN, *CHANGES]]
+    drawn = nbformat.v4.new_notebook(cells=cells)
+    fill.execute(drawn, path.parent)
+    for cell, source in zip(drawn.cells[1:], CHANGES.values()):
+        cell.source = source
+    nbformat.write(drawn, path)
+    return subprocess.run(
+        [sys.executable, "-m", "pytest", "-p", "conftest", "--nbval", "-v",
+         "-p", "no:cacheprovider", "--color=no", str(path)],
+        cwd=ROOT, capture_output=True, text=True).stdout
+
+
+@pytest.mark.parametrize("number, change", list(enumerate(CHANGES, 1)))
+def test_changed_figure_fails(report_on_changed_figures, number, change):
+    outcome = re.search(rf"::Cell {number} (\w+)",
+                        report_on_changed_figures).group(1)
+    expected = "PASSED" if change.endswith("same") else "FAILED"
+    assert outcome == expected, report_on_changed_figures
+
+
+def png(width=40, height=30, dot=(10, 10)):
+    """The outputs of a cell that draws a black dot on white."""
+    image = Image.new("RGB", (width, height), "white")
+    image.paste("black", (*dot, dot[0] + 3, dot[1] + 3))
+    file = io.BytesIO()
+    image.save(file, "PNG")
+    data = {"image/png": base64.b64encode(file.getvalue()).decode()}
+    return [{"output_type": "display_data", "data": data}]
+
+
+@pytest.mark.parametrize("new, reason", [
+    (png(), None),
+    (png(dot=(11, 10)), "figure 1 differs .* near x=0, y=0 "),
+    (png(width=41), "stored with 40 x 30 pixels, and drawn with 41 x 30"),
+    ([], r"stores 1 figure\(s\) here, and the cell draws 0"),
+    (png() + png(), "draws 2"),
+])
+def test_difference_says_what_changed(new, reason):
+    found = figures.difference(png(), new)
+    assert found is None if reason is None else re.search(reason, found)
+
+
+def test_noise_of_a_few_levels_passes():
+    rng = np.random.default_rng(0)
+    figure = rng.integers(20, 235, size=(50, 70, 4)).astype(float)
+    noise = rng.integers(-6, 7, size=figure.shape)
+    rms, _, _ = figures.largest_difference(figure, figure + noise)
+    assert 0 < rms < figures.TOLERANCE
