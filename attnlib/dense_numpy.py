@@ -1,7 +1,7 @@
-"""Dense attention in NumPy: every step in the open, all of it in memory. The oracle.
+"""Dense attention in NumPy: every step in the open, all in memory. The oracle.
 
-Its twin is dense_torch.py: the same names in the same order. The functions here trust
-their arguments; attnlib.api checks them first and documents them.
+Its twin is dense_torch.py: the same names in the same order. The functions
+here trust their arguments; attnlib.api checks them first and documents them.
 """
 
 import functools
@@ -13,20 +13,22 @@ from attnlib.masks import causal_mask
 
 
 def widen(array):
-    """Half precision becomes float32; anything wider, a boolean or None stays as it is."""
+    """Half precision becomes float32; all else stays as it is."""
     if array is None or array.dtype != np.float16:
         return array
     return array.astype(np.float32)
 
 
 def in_float32_or_wider(step):
-    """Run a step on widened arrays and give its result the dtype of the first one."""
+    """Run a step on widened arrays; its result gets the first one's dtype."""
     @functools.wraps(step)
     def wide_step(array, *others, **options):
-        others = (widen(other) if isinstance(other, np.ndarray) else other for other in others)
-        # Scores at masked keys may overflow; what overflows elsewhere shows as inf or NaN.
+        others = (widen(other) if isinstance(other, np.ndarray) else other
+                  for other in others)
+        # Scores at masked keys may overflow; elsewhere inf or NaN will show.
         with np.errstate(over="ignore", invalid="ignore"):
-            return step(widen(array), *others, **options).astype(array.dtype, copy=False)
+            result = step(widen(array), *others, **options)
+            return result.astype(array.dtype, copy=False)
     return wide_step
 
 
@@ -39,28 +41,34 @@ def raw_scores(query, key, *, scale=None):
 
 
 def cap_scores(scores, softcap):
-    """softcap * tanh(scores / softcap): near the identity for small scores, never beyond softcap."""
-    return scores if softcap is None else float(softcap) * np.tanh(scores / float(softcap))
+    """softcap * tanh(scores / softcap), which never passes softcap."""
+    if softcap is None:
+        return scores
+    return float(softcap) * np.tanh(scores / float(softcap))
 
 
 @in_float32_or_wider
 def mask_scores(scores, attn_mask):
-    """-inf where a boolean mask is False; a floating mask is added; see attnlib.mask_scores."""
+    """-inf where the mask says no; see attnlib.mask_scores."""
     if attn_mask.dtype == bool:
         return np.where(attn_mask, scores, -np.inf)
-    # Not the sum alone: a score that overflowed to inf under a -inf would be NaN.
+    # Not the sum alone: inf, a score that overflowed, plus -inf is NaN.
     return np.where(attn_mask == -np.inf, -np.inf, scores + attn_mask)
 
 
 def row_max(scores, axis):
-    """The largest score along the axis, which stays with size 1; -inf where there is none."""
+    """The largest score along the axis; -inf where there is none."""
     return scores.max(axis, keepdims=True, initial=-np.inf)
 
 
 def shift_and_sum(scores, axis):
-    """exp(scores - max), their sum (1 for a dead row) and the max (0 for a dead row)."""
+    """exp(scores - shift), their sum and the shift: the maximum.
+
+    In a dead row the shift is 0 and the sum counts as 1.
+    """
     shift = row_max(scores, axis)
-    shift = np.where(shift == -np.inf, 0, shift)  # -inf - -inf would be NaN
+    # -inf - -inf would be NaN.
+    shift = np.where(shift == -np.inf, 0, shift)
     exps = np.exp(scores - shift)
     row_sum = exps.sum(axis, keepdims=True)
     return exps, np.where(row_sum == 0, 1, row_sum), shift
@@ -68,14 +76,14 @@ def shift_and_sum(scores, axis):
 
 @in_float32_or_wider
 def softmax(scores, axis=-1):
-    """exp(scores) over its sum along the axis, zeros for a dead row; see attnlib.softmax."""
+    """exp(scores) over its sum along the axis; see attnlib.softmax."""
     exps, row_sum, _ = shift_and_sum(scores, axis)
     return exps / row_sum
 
 
 @in_float32_or_wider
 def logsumexp(scores, axis=-1):
-    """log of the sum of exp(scores) along the axis, -inf for a dead row; see attnlib.logsumexp."""
+    """log of the sum of exp(scores); see attnlib.logsumexp."""
     _, row_sum, shift = shift_and_sum(scores, axis)
     highest = row_max(scores, axis)
     lse = np.where(np.isinf(highest), highest, np.log(row_sum) + shift)
@@ -84,7 +92,7 @@ def logsumexp(scores, axis=-1):
 
 @in_float32_or_wider
 def log_softmax(scores, axis=-1):
-    """scores - logsumexp along the axis, -inf for a dead row; see attnlib.log_softmax."""
+    """scores - logsumexp along the axis; see attnlib.log_softmax."""
     lse = np.expand_dims(logsumexp(scores, axis), axis)
     return scores - np.where(lse == -np.inf, 0, lse)
 
@@ -96,7 +104,7 @@ def av_product(weights, value):
 
 
 def repeat_heads(array, h):
-    """(..., h_kv, n, d) -> (..., h, n, d): query head i reads head i // (h // h_kv)."""
+    """(..., h_kv, n, d) -> (..., h, n, d): each head, h // h_kv times."""
     *batch, h_kv, n, d = array.shape
     return array if h_kv == h else np.repeat(array, h // h_kv, axis=-3)
 
@@ -111,13 +119,14 @@ def masked_scores(scores, attn_mask, is_causal):
     return scores
 
 
-def attention(query, key, value, attn_mask=None, *, is_causal=False, scale=None, softcap=None,
-              enable_gqa=False, return_lse=False):
+def attention(query, key, value, attn_mask=None, *, is_causal=False,
+              scale=None, softcap=None, enable_gqa=False, return_lse=False):
     """softmax(mask(cap(scale * Q Kᵀ))) V; see attnlib.attention."""
     dtype = query.dtype
     query, key, value, attn_mask = map(widen, (query, key, value, attn_mask))
     if enable_gqa:
-        key, value = repeat_heads(key, query.shape[-3]), repeat_heads(value, query.shape[-3])
+        h = query.shape[-3]
+        key, value = repeat_heads(key, h), repeat_heads(value, h)
     scores = cap_scores(raw_scores(query, key, scale=scale), softcap)
     scores = masked_scores(scores, attn_mask, is_causal)
     output = av_product(softmax(scores), value).astype(dtype, copy=False)
@@ -126,38 +135,46 @@ def attention(query, key, value, attn_mask=None, *, is_causal=False, scale=None,
     return output, np.broadcast_to(logsumexp(scores), output.shape[:-1]).copy()
 
 
-def attention_backward(query, key, value, grad_output, attn_mask=None, *, is_causal=False, scale=None,
-                       softcap=None, enable_gqa=False):
-    """The gradients of sum(grad_output * attention(...)); see attnlib.attention_backward."""
+def attention_backward(query, key, value, grad_output, attn_mask=None, *,
+                       is_causal=False, scale=None, softcap=None,
+                       enable_gqa=False):
+    """d sum(grad_output * output); see attnlib.attention_backward."""
     dtype, shapes = query.dtype, (query.shape, key.shape, value.shape)
-    query, key, value, grad_output, attn_mask = map(widen, (query, key, value, grad_output, attn_mask))
+    query, key, value = map(widen, (query, key, value))
+    grad_output, attn_mask = widen(grad_output), widen(attn_mask)
     if enable_gqa:
-        key, value = repeat_heads(key, query.shape[-3]), repeat_heads(value, query.shape[-3])
+        h = query.shape[-3]
+        key, value = repeat_heads(key, h), repeat_heads(value, h)
     scale = 1 / math.sqrt(query.shape[-1]) if scale is None else float(scale)
     with np.errstate(over="ignore", invalid="ignore"):
         scores = cap_scores(raw_scores(query, key, scale=scale), softcap)
         weights = softmax(masked_scores(scores, attn_mask, is_causal))
         grad_scores = softmax_backward(weights, value, grad_output)
-        if softcap is not None:  # d tanh = 1 - tanh^2, and scores = softcap * tanh
-            grad_scores = np.where(weights == 0, 0, grad_scores * (1 - (scores / softcap) ** 2))
-        grads = (grad_scores @ key * scale, grad_scores.mT @ query * scale, weights.mT @ grad_output)
-    return tuple(sum_to_shape(grad, shape).astype(dtype) for grad, shape in zip(grads, shapes))
+        if softcap is not None:  # scores = softcap * tanh; d tanh = 1 - tanh^2
+            slope = 1 - (scores / float(softcap)) ** 2
+            grad_scores = np.where(weights == 0, 0, grad_scores * slope)
+        grads = (grad_scores @ key * scale, grad_scores.mT @ query * scale,
+                 weights.mT @ grad_output)
+    return tuple(sum_to_shape(grad, shape).astype(dtype)
+                 for grad, shape in zip(grads, shapes))
 
 
 def softmax_backward(weights, value, grad_output):
-    """Gradient with respect to the scores: weights * (dA - rowsum(weights * dA)), dA = dO Vᵀ."""
+    """dS = A * (dA - rowsum(A * dA)), where dA = dO Vᵀ."""
     grad_weights = grad_output @ value.mT
-    # rowsum(weights * dA) = rowsum(dO * O): the second form never meets a masked value.
+    # rowsum(A * dA) = rowsum(dO * O), which never meets a masked value.
     delta = (grad_output * (weights @ value)).sum(-1, keepdims=True)
-    # A weight of 0 passes nothing back, even where a masked value made dA overflow.
+    # A weight of 0 passes nothing back, even where dA overflowed.
     return np.where(weights == 0, 0, weights * (grad_weights - delta))
 
 
 def sum_to_shape(grad, shape):
-    """Undo broadcasting and repeated heads: add up the copies, back to `shape`."""
+    """Undo broadcasting and repeated heads: add up the copies."""
     grad = grad.sum(tuple(range(grad.ndim - len(shape))))
     for axis, size in enumerate(shape):
-        if grad.shape[axis] != size:  # consecutive heads share a key head; a broadcast axis is one group
-            groups = (*grad.shape[:axis], size, grad.shape[axis] // size, *grad.shape[axis + 1:])
+        before, copied, after = (grad.shape[:axis], grad.shape[axis],
+                                 grad.shape[axis + 1:])
+        if copied != size:  # consecutive copies belong to one head
+            groups = (*before, size, copied // size, *after)
             grad = grad.reshape(groups).sum(axis + 1)
     return grad

@@ -1,8 +1,7 @@
-"""Dense attention in torch: every step in the open, on any device, differentiable twice.
+"""Dense attention in torch: on any device, differentiable twice by autograd.
 
-Its twin is dense_numpy.py: the same names in the same order. The functions here trust
-their arguments; attnlib.api checks them first and documents them. The backward pass is
-autograd's.
+Its twin is dense_numpy.py: the same names in the same order. The functions
+here trust their arguments; attnlib.api checks them first and documents them.
 """
 
 import functools
@@ -12,17 +11,18 @@ import torch
 
 
 def widen(array):
-    """Half precision becomes float32; anything wider, a boolean or None stays as it is."""
+    """Half precision becomes float32; all else stays as it is."""
     if array is None or array.dtype not in (torch.float16, torch.bfloat16):
         return array
     return array.float()
 
 
 def in_float32_or_wider(step):
-    """Run a step on widened tensors and give its result the dtype of the first one."""
+    """Run a step on widened tensors; its result gets the first one's dtype."""
     @functools.wraps(step)
     def wide_step(array, *others, **options):
-        others = (widen(other) if isinstance(other, torch.Tensor) else other for other in others)
+        others = (widen(other) if isinstance(other, torch.Tensor) else other
+                  for other in others)
         return step(widen(array), *others, **options).to(array.dtype)
     return wide_step
 
@@ -36,30 +36,37 @@ def raw_scores(query, key, *, scale=None):
 
 
 def cap_scores(scores, softcap):
-    """softcap * tanh(scores / softcap): near the identity for small scores, never beyond softcap."""
-    return scores if softcap is None else float(softcap) * torch.tanh(scores / float(softcap))
+    """softcap * tanh(scores / softcap), which never passes softcap."""
+    if softcap is None:
+        return scores
+    return float(softcap) * torch.tanh(scores / float(softcap))
 
 
 @in_float32_or_wider
 def mask_scores(scores, attn_mask):
-    """-inf where a boolean mask is False; a floating mask is added; see attnlib.mask_scores."""
+    """-inf where the mask says no; see attnlib.mask_scores."""
     if attn_mask.dtype == torch.bool:
         return torch.where(attn_mask, scores, -torch.inf)
-    # Not the sum alone: a score that overflowed to inf under a -inf would be NaN.
+    # Not the sum alone: inf, a score that overflowed, plus -inf is NaN.
     return torch.where(attn_mask == -torch.inf, -torch.inf, scores + attn_mask)
 
 
 def row_max(scores, axis):
-    """The largest score along the axis, which stays with size 1; -inf where there is none."""
+    """The largest score along the axis; -inf where there is none."""
     if scores.shape[axis] == 0:
         return scores.sum(axis, keepdim=True) - torch.inf
-    return scores.detach().amax(axis, keepdim=True)  # any constant shift has the right gradient
+    # Any constant shift has the right gradient.
+    return scores.detach().amax(axis, keepdim=True)
 
 
 def shift_and_sum(scores, axis):
-    """exp(scores - max), their sum (1 for a dead row) and the max (0 for a dead row)."""
+    """exp(scores - shift), their sum and the shift: the maximum.
+
+    In a dead row the shift is 0 and the sum counts as 1.
+    """
     shift = row_max(scores, axis)
-    shift = torch.where(shift == -torch.inf, 0, shift)  # -inf - -inf would be NaN
+    # -inf - -inf would be NaN.
+    shift = torch.where(shift == -torch.inf, 0, shift)
     exps = torch.exp(scores - shift)
     row_sum = exps.sum(axis, keepdim=True)
     return exps, torch.where(row_sum == 0, 1, row_sum), shift
@@ -67,16 +74,16 @@ def shift_and_sum(scores, axis):
 
 @in_float32_or_wider
 def softmax(scores, axis=-1):
-    """exp(scores) over its sum along the axis, zeros for a dead row; see attnlib.softmax."""
+    """exp(scores) over its sum along the axis; see attnlib.softmax."""
     exps, row_sum, _ = shift_and_sum(scores, axis)
     weights = exps / row_sum
-    # Changes no weight, but cuts the gradient: 0 * inf, from a huge masked value, is NaN.
+    # Cuts the gradient: 0 * inf, from a huge masked value, would be NaN.
     return torch.where(weights == 0, 0, weights)
 
 
 @in_float32_or_wider
 def logsumexp(scores, axis=-1):
-    """log of the sum of exp(scores) along the axis, -inf for a dead row; see attnlib.logsumexp."""
+    """log of the sum of exp(scores); see attnlib.logsumexp."""
     _, row_sum, shift = shift_and_sum(scores, axis)
     highest = row_max(scores, axis)
     lse = torch.where(torch.isinf(highest), highest, torch.log(row_sum) + shift)
@@ -85,7 +92,7 @@ def logsumexp(scores, axis=-1):
 
 @in_float32_or_wider
 def log_softmax(scores, axis=-1):
-    """scores - logsumexp along the axis, -inf for a dead row; see attnlib.log_softmax."""
+    """scores - logsumexp along the axis; see attnlib.log_softmax."""
     lse = logsumexp(scores, axis).unsqueeze(axis)
     return scores - torch.where(lse == -torch.inf, 0, lse)
 
@@ -97,7 +104,7 @@ def av_product(weights, value):
 
 
 def repeat_heads(array, h):
-    """(..., h_kv, n, d) -> (..., h, n, d): query head i reads head i // (h // h_kv)."""
+    """(..., h_kv, n, d) -> (..., h, n, d): each head, h // h_kv times."""
     *batch, h_kv, n, d = array.shape
     return array if h_kv == h else array.repeat_interleave(h // h_kv, dim=-3)
 
@@ -108,17 +115,19 @@ def masked_scores(scores, attn_mask, is_causal):
     if attn_mask is not None:
         scores = mask_scores(scores, attn_mask)
     if is_causal:
-        scores = mask_scores(scores, torch.ones(n_q, n_k, dtype=torch.bool, device=scores.device).tril())
+        ones = torch.ones(n_q, n_k, dtype=torch.bool, device=scores.device)
+        scores = mask_scores(scores, ones.tril())
     return scores
 
 
-def attention(query, key, value, attn_mask=None, *, is_causal=False, scale=None, softcap=None,
-              enable_gqa=False, return_lse=False):
+def attention(query, key, value, attn_mask=None, *, is_causal=False,
+              scale=None, softcap=None, enable_gqa=False, return_lse=False):
     """softmax(mask(cap(scale * Q Kᵀ))) V; see attnlib.attention."""
     dtype = query.dtype
     query, key, value, attn_mask = map(widen, (query, key, value, attn_mask))
     if enable_gqa:
-        key, value = repeat_heads(key, query.shape[-3]), repeat_heads(value, query.shape[-3])
+        h = query.shape[-3]
+        key, value = repeat_heads(key, h), repeat_heads(value, h)
     scores = cap_scores(raw_scores(query, key, scale=scale), softcap)
     scores = masked_scores(scores, attn_mask, is_causal)
     output = av_product(softmax(scores), value).to(dtype)
