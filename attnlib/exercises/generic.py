@@ -1,0 +1,145 @@
+"""Mistakes that every exercise shares: found beside the values, and named with any other."""
+
+from .engine import FLOAT16, FLOAT32, LEADING, SQUARE, Mistake
+
+
+def leaks(dtype, want):
+    return Mistake(
+        f"{dtype} leaks out",
+        does=f"The answer is {dtype} although the input is {want}.",
+        why="A wider answer doubles the memory of everything after it. NumPy 2 widens an array "
+            "when it meets a NumPy scalar or array of a wider dtype, such as np.sqrt(7) or "
+            "np.zeros(n); a Python number such as math.sqrt(7) leaves it as it is.",
+        ask="Which number or array in your function has a dtype of its own?")
+
+
+def narrower(dtype, want):
+    return Mistake(
+        "narrower dtype",
+        does=f"The answer is {dtype} although the input is {want}.",
+        why="Digits that the input had are lost.",
+        ask="Where does your function fix a dtype instead of taking the input's?")
+
+
+def integer(dtype, want):
+    return Mistake(
+        "integer dtype",
+        does=f"The answer is {dtype}: fractions are cut off or cannot be stored.",
+        why=f"The input is {want}, and so must the answer be.",
+        ask="Which array did you create, and which dtype did it get?")
+
+
+def not_boolean(dtype):
+    return Mistake(
+        "not boolean",
+        does=f"The mask's entries are right, as {dtype}.",
+        why="A mask of numbers is added to the scores or used as indices; only a boolean one "
+            "selects, and ~mask is its opposite.",
+        ask="Which expression gives True and False directly?")
+
+
+AXIS_KEPT = Mistake(
+    "axis kept",
+    does="The values are right, but the answer has an axis of length 1 too many.",
+    why="An axis of length 1 broadcasts later, where nobody expects it.",
+    ask="What does keepdims do, or a None in an index?")
+
+AXIS_DROPPED = Mistake(
+    "axis dropped",
+    does="The values are right, but an axis of length 1 is missing from the answer.",
+    why="Without it the answer no longer lines up with the arrays it is used with.",
+    ask="Which axes should the answer have, and which of them has length 1?")
+
+LIST = Mistake(
+    "list instead of an array",
+    does="The values are right, but they come in a list or tuple of Python numbers.",
+    why="A list has no shape, no dtype and no arithmetic.",
+    ask="Which NumPy function makes an array of it?")
+
+TENSOR = Mistake(
+    "torch tensor instead of an array",
+    does="The answer is a torch tensor.",
+    why="The input is a NumPy array, and the answer must be of the same kind.",
+    ask="Which library made your result?")
+
+ARRAY = Mistake(
+    "NumPy array instead of a tensor",
+    does="The answer is a NumPy array.",
+    why="The input is a torch tensor, and the answer must be of the same kind and on its device.",
+    ask="Where does your function leave torch?")
+
+DEVICE = Mistake(
+    "other device",
+    does="The answer is on another device than the input.",
+    why="A tensor that changes its device forces a copy, and fails in the next operation.",
+    ask="Which tensor did you create without saying on which device?")
+
+EXTRA = Mistake(
+    "extra value returned",
+    does="The answer comes in a tuple together with something else.",
+    why="Who calls the function expects the answer alone.",
+    ask="What stands behind your return?")
+
+OVERWRITTEN = Mistake(
+    "argument overwritten",
+    does="The function changes the array that it was given.",
+    why="The caller's array is changed with it, without anybody noticing: +=, *=, out= and "
+        "assignments to x[...] write into the argument itself.",
+    ask="Which line writes into an array that it did not make?")
+
+RANDOM = Mistake(
+    "another answer each time",
+    does="Called twice with the same input, the function gives two different answers.",
+    why="The answer must depend on the arguments alone.",
+    ask="Does the function draw random numbers, or keep something from the call before?")
+
+NO_RETURN = Mistake(
+    "no return",
+    does="The function works, and then gives back None.",
+    why="Without return a function's result is None, whatever it has computed.",
+    ask="What is the last line of your function?")
+
+PRINTED = Mistake(
+    "printed instead of returned",
+    does="The function prints, and gives back None.",
+    why="print shows a value to a reader; only return hands it to the program.",
+    ask="What is the last line of your function?")
+
+IMPRECISE = Mistake(
+    "computed in lower precision",
+    does="The answer is right to about 7 digits, and float64 has 16.",
+    why="A step in float32 loses the digits for good, even if the result is widened again.",
+    ask="Where does your function fix a dtype instead of taking the input's?")
+
+READ_TWICE = Mistake(
+    "iterable read twice",
+    does="The function goes through its iterable a second time, and finds it empty.",
+    why="An iterator gives each block once; a stream cannot be wound back.",
+    ask="What must be known about the blocks before, when a block comes?")
+
+KEPT_BLOCKS = Mistake(
+    "blocks kept",
+    does="The function keeps all blocks until the end.",
+    why="The point of reading block by block is that only one block is in memory.",
+    ask="Which few numbers say all about the blocks before?")
+
+NO_AXIS = Mistake(
+    "axis missing",
+    does="The function cannot be called with an axis.",
+    why="The signature has a second parameter that says along which axis to work.",
+    ask="Which numbers in your function stand for the axis?")
+
+TWO_AXES = Mistake(
+    "only for two axes",
+    does="The function is right for two axes, and not with leading (batch, head) axes.",
+    why="Attention is applied to whole batches of heads at once: the last two axes are the "
+        "matrix, all others come along.",
+    ask="Which of your lines count the axes from the front, or expect exactly two?")
+
+ONLY_SQUARE = Mistake(
+    "only for equal sizes",
+    does="The function is right where the sizes are equal, and not elsewhere.",
+    why="n_q, n_k, d_k and d_v are four different numbers.",
+    ask="Which size did you take for another one?")
+
+ASPECTS = {LEADING: TWO_AXES, FLOAT32: None, FLOAT16: None, SQUARE: None}

@@ -1,0 +1,452 @@
+"""check, grade, hint and status: what a notebook calls."""
+
+import difflib
+import dis
+import functools
+import importlib
+import inspect
+from dataclasses import dataclass
+
+import numpy as np
+
+from . import generic, report
+from .engine import Once
+from .guard import Clock, Failure, call
+from .match import Finding, Seen, close_rows, explain, fit_shape, shown_by, tolerance
+from .observe import Answer
+
+PARTS = ("raw_scores", "softmax", "av_product", "gpu")
+
+
+@dataclass(frozen=True)
+class Grade:
+    """What is known about an answer: its status, the names of its mistakes, the message."""
+
+    status: str  # "correct", "not attempted", "incorrect" or "error"
+    mistakes: tuple
+    message: str
+
+
+@functools.cache
+def exercises():
+    """All exercises by name, in the order of the book."""
+    found = {}
+    for part in PARTS:
+        module = importlib.import_module(f".{part}", __package__)
+        found.update((exercise.name, exercise) for exercise in module.EXERCISES)
+    return found
+
+
+# ---------------------------------------------------------------- running a function on the cases
+
+class IterOnce:
+    """An iterator over blocks that notices a second reading and blocks that are kept."""
+
+    def __init__(self, items):
+        self.items, self.started, self.twice = items, False, False
+
+    def __iter__(self):
+        self.twice = self.twice or self.started
+        return self
+
+    def __next__(self):
+        self.started = True
+        if not self.items:
+            raise StopIteration
+        return self.items.pop(0)
+
+
+def learners_copy(exercise, case):
+    """Fresh arguments for one call, as tensors where the exercise is about torch."""
+    if exercise.library == "torch":
+        return [_tensor(arg, case) for arg in case.args]
+    return [_fresh(arg) for arg in case.args]
+
+
+def _fresh(arg):
+    if isinstance(arg, Once):
+        return IterOnce([item.copy() for item in arg.items])
+    return arg.copy(order="K") if isinstance(arg, np.ndarray) else arg
+
+
+def _tensor(arg, case):
+    if not isinstance(arg, np.ndarray):
+        return arg
+    import torch
+
+    tensor = torch.from_numpy(np.array(arg))
+    if arg.dtype.kind == "f":
+        tensor = tensor.to(getattr(torch, case.torch_dtype or str(arg.dtype)))
+    return tensor.to(case.device)
+
+
+def _plain(arg):
+    if hasattr(arg, "detach"):
+        arg = arg.detach().cpu()
+        arg = (arg.float() if str(arg.dtype) == "torch.bfloat16" else arg).numpy()
+    return arg
+
+
+def _unchanged(before, after):
+    before, after = _plain(before), _plain(after)
+    if not isinstance(before, np.ndarray):
+        return True
+    return before.shape == after.shape and before.dtype == after.dtype and before.tobytes() == after.tobytes()
+
+
+def run_case(exercise, function, case, index, clock, seed):
+    """Call the function on one case and say what was seen."""
+    args = learners_copy(exercise, case)
+    outcome = call(function, args, clock, seed)
+    seen = Seen(case, index, printed=outcome.printed, failure=outcome.failure)
+    if not all(map(_unchanged, learners_copy(exercise, case), args)):
+        seen.mark(generic.OVERWRITTEN)
+    if any(isinstance(arg, IterOnce) and arg.twice for arg in args):
+        seen.mark(generic.READ_TWICE)
+    if outcome.answer is not None:
+        _take(exercise, seen, outcome.answer)
+    return seen
+
+
+def _take(exercise, seen, answer):
+    """Put an answer's arrays, or a phrase for what came instead, into `seen`."""
+    wanted = exercise.predict((), seen.index)
+    if answer.nothing or answer.other:
+        seen.other = answer.other or answer.nothing
+        return
+    pieces = _pieces(exercise, seen, answer, wanted)
+    seen.values = tuple(piece.values for piece in pieces)
+    seen.dtypes = tuple("" if piece.holder in ("list", "number", "tuple") else piece.dtype
+                        for piece in pieces)
+    for piece, part in zip(pieces, wanted):
+        _mark_holder(exercise, seen, piece, part)
+
+
+def _pieces(exercise, seen, answer, wanted):
+    pieces, count = answer.pieces, len(wanted)
+    if count > 1:
+        if len(pieces) > count:
+            seen.mark(generic.EXTRA)
+            return pieces[:count]
+        if len(pieces) < count:
+            expected = ", ".join(exercise.outputs)
+            seen.other = f"{len(pieces)} value{'s'[:len(pieces) > 1]} instead of ({expected})"
+            return ()
+        return pieces
+    if len(pieces) == 1 and not answer.holder:
+        return pieces
+    return _single(seen, answer, wanted[0])
+
+
+def _single(seen, answer, wanted):
+    """One piece from a tuple or list: the tuple is the array itself, or holds something more."""
+    shapes = [piece.values.shape for piece in answer.pieces]
+    if wanted.ndim and len(set(shapes)) == 1 and (len(shapes),) + shapes[0] == wanted.shape:
+        seen.mark(generic.LIST)
+        stacked = np.stack([piece.values for piece in answer.pieces])
+        return (type(answer.pieces[0])(stacked, str(stacked.dtype), "list"),)
+    seen.mark(generic.EXTRA)
+    fitting = [piece for piece in answer.pieces if fit_shape(piece.values, wanted.shape) is not None]
+    return ((fitting or list(answer.pieces))[0],)
+
+
+def _mark_holder(exercise, seen, piece, wanted):
+    want = "tensor" if exercise.library == "torch" else "array"
+    if exercise.dtype == "number" and piece.holder in ("number", "array"):
+        return
+    if piece.holder in ("list", "tuple"):
+        if piece.values.ndim:
+            seen.mark(generic.LIST)
+    elif piece.holder == "tensor" and want == "array":
+        seen.mark(generic.TENSOR)
+    elif piece.holder == "array" and want == "tensor":
+        seen.mark(generic.ARRAY)
+    elif piece.holder == "tensor" and piece.device != seen.case.device:
+        seen.mark(generic.DEVICE)
+    elif piece.holder not in ("array", "number", "tensor"):
+        seen.other = f"an object of type {piece.holder}"
+        seen.values = seen.dtypes = ()
+
+
+# ---------------------------------------------------------------- before anything is matched
+
+def usable_name(name):
+    """The exercise of this name, or a sentence."""
+    known = exercises()
+    if isinstance(name, str) and name in known:
+        return known[name], ""
+    if not isinstance(name, str):
+        return None, ('The first argument is the name of an exercise, in quotes, as in '
+                      'check("softmax", softmax).')
+    close = difflib.get_close_matches(name, known, 3, 0.5)
+    did = f" Did you mean {' or '.join(close)}?" if close else " status() lists all."
+    return None, f'There is no exercise called "{name}".{did}'
+
+
+NOT_GIVEN = object()
+
+
+def unusable_function(exercise, function):
+    """A sentence if this cannot be called as an answer, else ''."""
+    usage = f'check("{exercise.name}", {exercise.name})'
+    if function is NOT_GIVEN:
+        return f"The second argument is missing: your function, as in {usage}."
+    if callable(function):
+        return ""
+    kind = type(function).__name__
+    if isinstance(function, str):
+        return f"The second argument is your function itself, without quotes: {usage}."
+    return (f"The second argument is an object of type {kind}. Pass the function itself, without "
+            f"calling it: {usage}, with no brackets behind the second name.")
+
+
+def binds(function, args):
+    """Whether the function takes these arguments; True where its signature cannot be read."""
+    try:
+        inspect.signature(function).bind(*args)
+    except TypeError:
+        return False
+    except Exception:
+        return True
+    return True
+
+
+def wrong_parameters(exercise, function):
+    try:
+        yours = str(inspect.signature(function))
+    except Exception:
+        yours = "something else"
+    return (f"The function must take {exercise.signature}; yours takes {yours}. "
+            "It was not called.")
+
+
+IDLE = {"RESUME", "NOP", "CACHE", "LOAD_CONST", "RETURN_CONST", "RETURN_VALUE", "STORE_FAST",
+        "LOAD_FAST", "LOAD_FAST_BORROW", "LOAD_FAST_CHECK", "POP_TOP", "LOAD_SMALL_INT",
+        "NOT_TAKEN", "MAKE_CELL", "COPY_FREE_VARS"}
+
+
+def does_nothing(function):
+    """Whether a function's code computes nothing: pass, ..., or names set to constants."""
+    code = getattr(function, "__code__", None)
+    return code is not None and all(step.opname in IDLE for step in dis.get_instructions(code))
+
+
+def not_attempted(function, seen):
+    if seen.failure:
+        return seen.failure.kind == "NotImplementedError"
+    if seen.other in ("Ellipsis", "NotImplemented"):
+        return True
+    return seen.other == "None" and does_nothing(function) and not seen.printed
+
+
+# ---------------------------------------------------------------- a grade
+
+def grade(name, function=NOT_GIVEN):
+    """What check() prints, as data: .status, .mistakes and .message."""
+    if callable(name) and isinstance(function, str):
+        name, function = function, name
+    exercise, problem = usable_name(name)
+    if exercise is None:
+        return Grade("error", (), report.wrap(problem))
+    if function is None or function is Ellipsis:
+        return _not_attempted(exercise)
+    problem = unusable_function(exercise, function)
+    if problem:
+        return Grade("error", (), report.wrap(f"{exercise.name}: not checked. {problem}"))
+    return grade_function(exercise, function)
+
+
+def grade_function(exercise, function):
+    cases = exercise.all_cases()
+    bound = [i for i, case in enumerate(cases) if binds(function, case.args)]
+    if not bound:
+        problem = wrong_parameters(exercise, function)
+        return Grade("error", (), report.wrap(f"{exercise.name}: not yet. {problem}"))
+    clock = Clock()
+    seen = []
+    for i in bound:
+        seen.append(run_case(exercise, function, cases[i], i, clock, seed=len(seen)))
+        if len(seen) == 1 and not_attempted(function, seen[0]):
+            return _not_attempted(exercise)
+        if clock.over or _hopeless(seen[-1]):
+            break
+    return judge(exercise, function, seen, cases, len(bound), clock)
+
+
+def _hopeless(seen):
+    """Nothing that more cases could add to."""
+    ends = ("TimeUp", "Blocked", "SystemExit", "KeyboardInterrupt", "NameError", "UnboundLocalError",
+            "RecursionError", "MemoryError")
+    return bool(seen.failure and seen.failure.kind in ends) or bool(seen.other and not seen.values)
+
+
+def judge(exercise, function, seen, cases, n_bound, clock):
+    """The grade for what was seen."""
+    if _hopeless(seen[-1]):
+        return _hopeless_grade(exercise, seen)
+    if _changes_its_mind(exercise, function, seen, clock):
+        finding = Finding([], generic={generic.RANDOM.name: generic.RANDOM})
+        return Grade("incorrect", report.names(finding), _message(exercise, seen, finding, show=False))
+    finding = explain(exercise, seen)
+    if n_bound < len(cases):
+        finding.generic[generic.NO_AXIS.name] = generic.NO_AXIS
+    for audit in exercise.audits:
+        found = audit(lambda *args: call(function, list(args), clock))
+        if found:
+            finding.generic[found.name] = found
+    if finding.correct and not finding.generic:
+        return _correct(exercise, cases)
+    screen = exercise.screen()
+    failed = any(s.failure for s in seen if s.index == screen)
+    status = "error" if failed else "incorrect"
+    return Grade(status, report.names(finding), _message(exercise, seen, finding))
+
+
+def _changes_its_mind(exercise, function, seen, clock):
+    """Whether a second call with the same input gives something else."""
+    first = next((s for s in seen if s.index == exercise.screen()), seen[0])
+    again = run_case(exercise, function, first.case, first.index, clock, seed=1000)
+    if not first.values or len(again.values) != len(first.values):
+        return bool(first.values) != bool(again.values)
+    return not all(a.shape == b.shape and close_rows(a, b, tolerance(first.case, d, False)).all()
+                   for a, b, d in zip(again.values, first.values, first.dtypes))
+
+
+# ---------------------------------------------------------------- messages
+
+def _not_attempted(exercise):
+    text = (f"{exercise.name}: not attempted yet. Replace the ... in the cell above; "
+            f'hint("{exercise.name}") gives a first step.')
+    return Grade("not attempted", (), report.wrap(text))
+
+
+def _correct(exercise, cases):
+    aspects = report.aspects_text(dict.fromkeys(case.aspect for case in cases))
+    return Grade("correct", (), report.wrap(f"{exercise.name}: correct. Tried: {aspects}."))
+
+
+def _hopeless_grade(exercise, seen):
+    last = seen[-1]
+    lines = [f"{exercise.name}: not yet."]
+    if last.failure:
+        lines += ["", *report.error_lines(last.failure), *report.printed_lines(last.printed)]
+        ended = {"TimeUp": ("endless loop",)}.get(last.failure.kind, ())
+        return Grade("error", ended, report.wrap("\n".join(lines)))
+    if last.other == "None":
+        mistake = generic.PRINTED if last.printed.strip() else generic.NO_RETURN
+        lines += ["", f"What it does: {mistake.does}", f"The mistake: {mistake.name}. {mistake.why}",
+                  "", f"Ask yourself: {mistake.ask}"]
+        return Grade("incorrect", (mistake.name,), report.wrap("\n".join(lines)))
+    expected = f"({', '.join(exercise.outputs)})" if exercise.outputs else "one array or number"
+    lines += ["", f"It returns {last.other}; expected {expected}.", *report.printed_lines(last.printed)]
+    return Grade("incorrect", (), report.wrap("\n".join(lines)))
+
+
+def _message(exercise, seen, finding, show=True):
+    lines = [f"{exercise.name}: not yet.", ""]
+    wrong = _wrong(exercise, seen)
+    screen = next((s for s in seen if s.index == exercise.screen()), seen[0])
+    named = bool(finding.sets and finding.sets[0]) or bool(finding.generic)
+    failed = [s for s in seen if s.failure]
+    if screen.failure or (failed and not named):
+        lines += [*report.error_lines(screen.failure or failed[0].failure), ""]
+    lines += report.mistake_lines(finding)
+    lines += _unexplained(exercise, seen, finding, wrong)
+    if show:
+        text = report.smallest(exercise, seen, _telling(exercise, seen, finding, wrong))
+        lines += [text, ""] if text else []
+    lines += report.questions(finding)
+    lines += report.printed_lines(seen[0].printed)
+    return report.wrap("\n".join(lines).strip("\n"))
+
+
+def _telling(exercise, seen, finding, wrong):
+    """The wrong cases that show what is named: every named mistake if one case can."""
+    chosen = finding.sets[0] if finding.sets else ()
+    numbers = [exercise.mistakes.index(mistake) for mistake in chosen]
+
+    def shows(k):
+        return all(any(shown_by(exercise, ((i, j),), seen[k])
+                       for j in range(len(exercise.mistakes[i].variants))) for i in numbers)
+
+    explained = [k for k in wrong if seen[k].case.aspect not in finding.leftover]
+    return [k for k in explained if shows(k)] or explained or wrong
+
+
+def _wrong(exercise, seen):
+    """The numbers of the cases whose answer is not the expected one, in any respect."""
+    found = []
+    for k, one in enumerate(seen):
+        wanted = exercise.predict((), one.index)
+        right = bool(one.values) and all(
+            a.shape == b.shape and close_rows(a, b, tolerance(one.case, d, one.case.extreme)).all()
+            for a, b, d in zip(one.values, wanted, one.dtypes))
+        if not right or one.marks:
+            found.append(k)
+    return found
+
+
+def _unexplained(exercise, seen, finding, wrong):
+    """What can be said of what no known mistake explains."""
+    if finding.explained:
+        return []
+    left = [k for k in wrong if seen[k].case.aspect in finding.leftover]
+    covered = {m.name for m in finding.generic.values()}
+    known = {**generic.ASPECTS, **exercise.aspects}
+    left = [k for k in left if getattr(known.get(seen[k].case.aspect), "name", None) not in covered]
+    if not left:
+        return []
+    one = max(left, key=lambda k: (seen[k].index == exercise.screen(), -k))
+    right = [s.case.aspect for k, s in enumerate(seen) if k not in wrong]
+    right = [a for a in dict.fromkeys(right) if a not in {seen[k].case.aspect for k in wrong}]
+    wrong_aspects = report.aspects_text(dict.fromkeys(seen[k].case.aspect for k in left))
+    lines = [] if finding.sets and finding.sets[0] else [
+        f"Right for: {', '.join(right)}. Wrong for: {wrong_aspects}."] if right else []
+    lead = f"What it does, for {seen[one].case.aspect}:" if finding.sets else "What it does:"
+    said = report.properties(seen[one], exercise.predict((), seen[one].index))
+    if said:
+        lines.append(f"{lead} {' '.join(said)}")
+    return lines + [""] if lines else []
+
+
+# ---------------------------------------------------------------- the session
+
+_hints_given = {}
+_done = set()
+
+
+def check(name, function=NOT_GIVEN):
+    """Print what is right or wrong about an answer, and which mistake it is."""
+    result = grade(name, function)
+    if result.status == "correct":
+        _done.add(function if isinstance(function, str) else name)
+    print(result.message)
+
+
+def hint(name):
+    """Print the next hint of an exercise; the last one stays."""
+    exercise, problem = usable_name(name)
+    if exercise is None:
+        print(report.wrap(problem))
+        return
+    given = min(_hints_given.get(name, 0) + 1, len(exercise.hints))
+    _hints_given[name] = given
+    last = ", the last" if given == len(exercise.hints) else ""
+    print(report.wrap(f"{name}, hint {given} of {len(exercise.hints)}{last}: "
+                      f"{exercise.hints[given - 1]}"))
+
+
+def status(part=None):
+    """Print which exercises are done in this session, of one part of the book or of all."""
+    known = exercises().values()
+    parts = dict.fromkeys(exercise.part for exercise in known)
+    if part is not None and part not in parts:
+        print(report.wrap(f'There is no part called "{part}". The parts are: {"; ".join(parts)}.'))
+        return
+    chosen = [exercise for exercise in known if part in (None, exercise.part)]
+    width = max(len(exercise.name) for exercise in chosen)
+    for name in dict.fromkeys(exercise.part for exercise in chosen):
+        print(name)
+        for exercise in (e for e in chosen if e.part == name):
+            print(f"  {exercise.name:{width}}  {'done' if exercise.name in _done else 'not done'}")
+    print(f"{sum(e.name in _done for e in chosen)} of {len(chosen)} done.")

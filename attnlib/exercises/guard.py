@@ -1,0 +1,374 @@
+"""Runs a learner's function so that nothing it does outlasts the call.
+
+`call(function, args, clock)` returns an `Outcome`; it never raises, except for a real Ctrl-C.
+It works in one process and one thread (Jupyter, a terminal, Pyodide): a repeating timer signal
+ends endless loops where signals exist, a trace function where they do not; global state is
+copied before the call and put back after it; functions that would end the process are replaced
+while the call lasts.
+"""
+
+import builtins
+import contextlib
+import io
+import linecache
+import math
+import os
+import random
+import signal
+import sys
+import sysconfig
+import threading
+import time
+import warnings
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from .observe import Answer, read_answer
+
+BUDGET = 3.0  # seconds for all calls of one check together
+PRINTED = 2000  # characters kept of what the learner's function prints
+DEEPEST = 5000  # recursion limit a learner may ask for; more can overflow the C stack
+
+
+class TimeUp(BaseException):
+    """The time for a check is over; not an Exception, so that `except Exception` lets it pass."""
+
+
+class Blocked(BaseException):
+    """The learner's function called something that would end the process or wait for ever."""
+
+
+@dataclass(frozen=True)
+class Failure:
+    """An exception of the learner's function, as text: it keeps no frame and no array alive."""
+
+    kind: str  # the exception's class name
+    text: str
+    line_number: int = 0
+    line: str = ""
+
+    @property
+    def family(self):
+        return family(self.kind, self.text)[0]
+
+    @property
+    def cause(self):
+        return family(self.kind, self.text)[1]
+
+
+@dataclass
+class Outcome:
+    """What one call gave: an answer or a failure, what it printed, which arguments it changed."""
+
+    answer: Answer | None = None
+    failure: Failure | None = None
+    printed: str = ""
+    overwritten: tuple = ()
+    notes: set = field(default_factory=set)
+
+
+class Clock:
+    """The seconds left to one check; stands still while the engine itself works."""
+
+    def __init__(self, seconds=BUDGET):
+        self.left = seconds
+
+    @property
+    def over(self):
+        return self.left <= 0
+
+
+SHAPE_CAUSES = (
+    ("matmul", ("matmul", "not aligned", "core dimension", "mat1 and mat2", "must match the size")),
+    ("broadcast", ("broadcast", "must match the existing size", "size of tensor")),
+    ("unpack", ("to unpack",)),
+    ("axis", ("axis", "axes", "dimension out of range")),
+    ("index", ("index", "indices")),
+    ("reshape", ("reshape",)),
+    ("einsum", ("einsum", "einstein")),
+    ("shape", ("shape", "dimension", "size")),
+)
+
+
+def family(kind, text):
+    """(family, cause) of an exception: its family is shape, arithmetic, time or other."""
+    if kind in ("OverflowError", "ZeroDivisionError", "FloatingPointError") or "math domain" in text:
+        return "arithmetic", kind
+    if kind == "TimeUp":
+        return "time", kind
+    if kind in ("ValueError", "IndexError", "AxisError", "RuntimeError", "LinAlgError"):
+        lowered = text.lower()
+        for cause, words in SHAPE_CAUSES:
+            if any(word in lowered for word in words):
+                return "shape", cause
+    return "other", kind
+
+
+class Captured(io.TextIOBase):
+    """Stands in for stdout and stderr; keeps the beginning, forgets the rest."""
+
+    def __init__(self):
+        self.text = ""
+
+    def writable(self):
+        return True
+
+    def write(self, text):
+        if len(self.text) < PRINTED:
+            self.text += str(text)[: PRINTED - len(self.text)]
+        return len(text)
+
+
+# ---------------------------------------------------------------- global state
+
+MODULES = (np, np.linalg, np.random, math, os, random, time, builtins)
+
+
+class State:
+    """A copy of the global state that a learner's function might change."""
+
+    def __init__(self):
+        self.modules = [(module, dict(vars(module))) for module in MODULES]
+        self.numpy_random = np.random.get_state(legacy=False)
+        self.random = random.getstate()
+        self.environ = dict(os.environ)
+        self.directory = _directory()
+        self.streams = sys.stdin, sys.stdout, sys.stderr
+        self.path = sys.path, list(sys.path)
+        self.recursion = sys.getrecursionlimit()
+        self.print_options = np.get_printoptions()
+        self.hooks = sys.gettrace(), sys.getprofile(), sys.excepthook, sys.displayhook
+        self.torch = _torch_state()
+
+    def restore(self):
+        for module, before in self.modules:
+            _restore_module(module, before)
+        np.random.set_state(self.numpy_random)
+        random.setstate(self.random)
+        if dict(os.environ) != self.environ:
+            os.environ.clear()
+            os.environ.update(self.environ)
+        if self.directory and _directory() != self.directory:
+            os.chdir(self.directory)
+        sys.stdin, sys.stdout, sys.stderr = self.streams
+        sys.path, entries = self.path
+        sys.path[:] = entries
+        sys.setrecursionlimit(self.recursion)
+        np.set_printoptions(**self.print_options)
+        self._restore_hooks()
+        _restore_torch(self.torch)
+
+    def _restore_hooks(self):
+        trace, profile, sys.excepthook, sys.displayhook = self.hooks
+        if sys.gettrace() is not trace:
+            sys.settrace(trace)
+        if sys.getprofile() is not profile:
+            sys.setprofile(profile)
+
+
+def _directory():
+    try:
+        return os.getcwd()
+    except OSError:
+        return None
+
+
+def _restore_module(module, before):
+    names = vars(module)
+    for name, value in before.items():
+        if names.get(name, before) is not value:
+            setattr(module, name, value)
+    # a submodule that was imported meanwhile stays; anything else that was added goes
+    for name in [name for name in names if name not in before]:
+        if not isinstance(names[name], type(sys)):
+            delattr(module, name)
+
+
+def _torch_state():
+    torch = sys.modules.get("torch")
+    if torch is None or not hasattr(torch, "get_rng_state"):
+        return None
+    return (torch.get_rng_state(), torch.get_default_dtype(), torch.get_num_threads(),
+            torch.is_grad_enabled())
+
+
+def _restore_torch(state):
+    if state is None:
+        return
+    torch = sys.modules["torch"]
+    rng, dtype, threads, grad = state
+    torch.set_rng_state(rng)
+    if torch.get_default_dtype() is not dtype:
+        torch.set_default_dtype(dtype)
+    if torch.get_num_threads() != threads:
+        torch.set_num_threads(threads)
+    if torch.is_grad_enabled() != grad:
+        torch.set_grad_enabled(grad)
+
+
+# ---------------------------------------------------------------- doors kept shut
+
+def _blocked(name):
+    def stand_in(*args, **kwargs):
+        raise Blocked(name)
+
+    return stand_in
+
+
+SHUT = {
+    os: ("_exit", "abort", "kill", "killpg", "fork", "execv", "execve", "_execvpe"),
+    builtins: ("input", "exit", "quit", "breakpoint"),
+}
+
+
+@contextlib.contextmanager
+def shut_doors(function):
+    """Replace what would end the process or wait for a person, while the block lasts."""
+    undo = []
+    for module, names in SHUT.items():
+        for name in names:
+            if hasattr(module, name):
+                undo.append((vars(module), name, getattr(module, name)))
+                setattr(module, name, _blocked(name))
+    names = getattr(function, "__globals__", {})
+    for name in ("exit", "quit"):  # IPython puts its own into the notebook's names
+        if hasattr(names.get(name), "_ip") or type(names.get(name)).__name__ == "Quitter":
+            undo.append((names, name, names[name]))
+            names[name] = _blocked(name)
+    limit = sys.setrecursionlimit
+    sys.setrecursionlimit = lambda depth: limit(min(depth, DEEPEST))
+    try:
+        yield
+    finally:
+        sys.setrecursionlimit = limit
+        for names, name, value in undo:
+            names[name] = value
+
+
+# ---------------------------------------------------------------- the time limit
+
+def _has_timer():
+    on_main_thread = threading.current_thread() is threading.main_thread()
+    return on_main_thread and hasattr(signal, "setitimer") and sys.platform != "emscripten"
+
+
+class TimerLimit:
+    """Raises TimeUp when the time is over, again and again until the function has ended.
+
+    Again, because a bare `except:` inside an endless loop swallows the first ones.
+    """
+
+    def __init__(self, seconds):
+        self.seconds = seconds
+        self.armed = False
+        self.interrupted = False
+
+    def __enter__(self):
+        self.alarm = signal.signal(signal.SIGALRM, self._on_alarm)
+        self.interrupt = signal.signal(signal.SIGINT, self._on_interrupt)
+        self.armed = True
+        self.started = time.monotonic()
+        self.timer = signal.setitimer(signal.ITIMER_REAL, self.seconds, 0.005)
+        return self
+
+    def __exit__(self, *unused):
+        self.armed = False
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, self.alarm or signal.SIG_DFL)
+        signal.signal(signal.SIGINT, self.interrupt or signal.default_int_handler)
+        if self.timer[0]:  # somebody else's timer goes on with what it has left
+            left = self.timer[0] - (time.monotonic() - self.started)
+            signal.setitimer(signal.ITIMER_REAL, max(left, 0.001), self.timer[1])
+
+    def _on_alarm(self, *unused):
+        if self.armed:
+            raise TimeUp
+
+    def _on_interrupt(self, *unused):
+        self.interrupted = True
+        raise KeyboardInterrupt
+
+
+class TraceLimit:
+    """The same by a trace function: slower, but it needs neither signals nor the main thread."""
+
+    interrupted = False
+
+    def __init__(self, seconds):
+        self.seconds = seconds
+
+    def __enter__(self):
+        self.until = time.monotonic() + self.seconds
+        self.before = sys.gettrace(), sys.getprofile()
+        # an exception switches a trace function off, so the profile function is the second try
+        sys.setprofile(self._profile)
+        sys.settrace(self._trace)
+        return self
+
+    def __exit__(self, *unused):
+        sys.settrace(self.before[0])
+        sys.setprofile(self.before[1])
+
+    def _trace(self, *unused):
+        if time.monotonic() > self.until:
+            raise TimeUp
+        return self._trace
+
+    def _profile(self, *unused):
+        if time.monotonic() > self.until + 0.1:
+            raise TimeUp
+
+
+# ---------------------------------------------------------------- the call
+
+def call(function, args, clock, seed=0):
+    """Call function(*args) and say what came of it; `args` are copies made for this call."""
+    outcome, captured = Outcome(), Captured()
+    state = State()
+    started = time.monotonic()
+    limit = (TimerLimit if _has_timer() else TraceLimit)(max(clock.left, 0.05))
+    try:
+        with warnings.catch_warnings(), np.errstate(all="ignore"), shut_doors(function):
+            warnings.simplefilter("ignore")
+            # the global generators start differently at each call and alike in each session
+            np.random.seed(seed)
+            random.seed(seed)
+            sys.stdout = sys.stderr = captured
+            with limit:
+                outcome.answer = read_answer(function(*args))
+    except BaseException as error:
+        outcome.failure = _failure(error)
+    finally:
+        state.restore()
+        clock.left -= time.monotonic() - started
+    if limit.interrupted:
+        raise KeyboardInterrupt
+    outcome.printed = captured.text
+    return outcome
+
+
+def _failure(error):
+    number, line = _learners_line(error.__traceback__)
+    try:
+        text = str(error)[:300]
+    except BaseException:
+        text = ""
+    return Failure(type(error).__name__, text, number, line)
+
+
+LIBRARIES = (os.path.dirname(os.path.dirname(os.path.abspath(np.__file__))) + os.sep,
+             sysconfig.get_path("stdlib") + os.sep,
+             os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep)
+
+
+def _learners_line(traceback):
+    """(number, text) of the innermost line that the learner wrote."""
+    found = 0, ""
+    while traceback is not None:
+        name = traceback.tb_frame.f_code.co_filename
+        if not name.startswith(LIBRARIES):
+            number = traceback.tb_lineno
+            found = number, linecache.getline(name, number).strip()
+        traceback = traceback.tb_next
+    return found

@@ -1,0 +1,297 @@
+"""Finds the known mistakes, or the pair of them, that explain what a learner's function returned."""
+
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from . import generic
+from .engine import PLAIN, SQUARE
+from .guard import Failure
+from .observe import WIDTHS
+
+# relative to the largest number of a row; the second number is for extreme cases
+TOLERANCE = {
+    "float64": (1e-10, 1e-7),
+    "float32": (2e-5, 5e-3),
+    "float16": (2e-2, 3e-2),
+    "bfloat16": (4e-2, 6e-2),
+}
+
+
+@dataclass
+class Seen:
+    """What came of one case: arrays, a failure, or a phrase for anything else."""
+
+    case: object
+    index: int
+    values: tuple = ()
+    dtypes: tuple = ()
+    failure: Failure | None = None
+    other: str = ""
+    printed: str = ""
+    marks: dict = field(default_factory=dict)  # generic mistakes that need no prediction, by name
+
+    def mark(self, mistake):
+        self.marks.setdefault(mistake.name, mistake)
+
+
+@dataclass
+class Finding:
+    """What explains an answer: `sets` are alternatives, each a tuple of mistakes."""
+
+    sets: list
+    leftover: tuple = ()  # aspects that stay unexplained
+    generic: dict = field(default_factory=dict)
+    correct: bool = False
+    explained: bool = False
+
+
+def tolerance(case, dtype, extreme, imprecise=False):
+    names = [name for name in (case.dtype, dtype) if name in TOLERANCE] or ["float64"]
+    if imprecise:
+        names.append("float32")
+    return TOLERANCE[min(names, key=WIDTHS.get)][extreme]
+
+
+# ---------------------------------------------------------------- one case, one prediction
+
+def fit_shape(values, shape):
+    """The values in this shape if the two differ by axes of length 1 alone, else None."""
+    if values.shape == shape:
+        return values
+    squeezed = [n for n in values.shape if n != 1] == [n for n in shape if n != 1]
+    return values.reshape(shape) if squeezed and values.ndim != len(shape) else None
+
+
+def close_rows(a, b, relative):
+    """One boolean a row (last axis): equal up to the tolerance, NaN and infinities in place."""
+    a, b = np.atleast_1d(a), np.atleast_1d(b)
+    if b.dtype == bool and a.dtype != bool:
+        return (a == b).all(axis=-1)
+    a, b = a.astype(np.float64), b.astype(np.float64)
+    with np.errstate(all="ignore"):
+        finite = np.isfinite(b)
+        scale = np.where(finite, np.abs(b), 0).max(axis=-1, keepdims=True, initial=0)
+        near = np.abs(a - b) <= relative * scale
+    same = (a == b) | (np.isnan(a) & np.isnan(b))
+    return np.where(finite, near | same, same).all(axis=-1)
+
+
+def compare_part(values, dtype, predicted, reference, case, imprecise):
+    """2: as predicted. 1: spoiled in the same rows. 0: something else."""
+    fitted = fit_shape(values, predicted.shape)
+    if fitted is None:
+        return 0
+    relative = tolerance(case, dtype, case.extreme, imprecise)
+    as_predicted = close_rows(fitted, predicted, relative)
+    if as_predicted.all():
+        return 2
+    if values.dtype.kind in "iu" and predicted.dtype.kind == "f" and case.dtype != dtype:
+        with np.errstate(all="ignore"):
+            return 2 * bool(close_rows(fitted, np.trunc(predicted), relative).all())
+    if not case.extreme or reference.shape != predicted.shape:
+        return 0
+    # a row that the mistake spoils with NaN or inf may be spoiled in another way
+    right = close_rows(fitted, reference, relative)
+    spoils = ~close_rows(predicted, reference, relative)
+    wild = spoils & ~np.isfinite(np.atleast_1d(predicted).astype(float)).all(axis=-1)
+    return int((as_predicted | (wild & ~right)).all())
+
+
+def compare(seen, predicted, reference, imprecise=False):
+    """How well a prediction fits what was seen: 2, 1 or 0 as in compare_part."""
+    if isinstance(predicted, Failure):
+        return _compare_failures(seen.failure, predicted)
+    if seen.failure:
+        wild = not all(np.isfinite(part.astype(float)).all() for part in predicted)
+        return int(seen.failure.family == "arithmetic" and wild and seen.case.extreme)
+    if not seen.values or len(predicted) != len(seen.values):
+        return 0
+    parts = zip(seen.values, seen.dtypes, predicted, reference)
+    return min(compare_part(values, dtype, part, wanted, seen.case, imprecise)
+               for values, dtype, part, wanted in parts)
+
+
+def _compare_failures(seen, predicted):
+    if seen is None or seen.family != predicted.family or predicted.family == "other":
+        return 0
+    return 2 if seen.cause == predicted.cause else 1
+
+
+def shown_by(exercise, hypothesis, seen):
+    """Whether a hypothesis predicts a wrong answer on this case."""
+    case = seen.case
+    predicted, wanted = (exercise.predict(h, seen.index) for h in (hypothesis, ()))
+    if isinstance(predicted, Failure) or len(predicted) != len(wanted):
+        return True
+    relative = tolerance(case, case.dtype, case.extreme)
+    return any(a.shape != b.shape or not close_rows(a, b, relative).all()
+               for a, b in zip(predicted, wanted))
+
+
+# ---------------------------------------------------------------- all cases, all hypotheses
+
+class Matcher:
+    """Holds what was seen on all cases against every hypothesis about it."""
+
+    def __init__(self, exercise, seen, imprecise=False):
+        self.exercise, self.seen, self.imprecise = exercise, seen, imprecise
+        self.known = {}
+        screen = exercise.screen()
+        self.order = sorted(range(len(seen)), key=lambda k: (seen[k].index != screen,
+                                                             seen[k].case.aspect != PLAIN))
+
+    def level(self, hypothesis, k):
+        found = self.known.get((hypothesis, k))
+        if found is None:
+            index = self.seen[k].index
+            found = compare(self.seen[k], self.exercise.predict(hypothesis, index),
+                            self.exercise.predict((), index), self.imprecise)
+            self.known[hypothesis, k] = found
+        return found
+
+    def right(self, k):
+        return self.level((), k) > 0
+
+    def differs(self, hypothesis, k):
+        """Whether the hypothesis predicts a wrong answer here."""
+        return shown_by(self.exercise, hypothesis, self.seen[k])
+
+    def evidence(self, hypothesis, k):
+        level = self.level(hypothesis, k)
+        raises = isinstance(self.exercise.predict(hypothesis, self.seen[k].index), Failure)
+        return level > raises and self.differs(hypothesis, k)
+
+    def scan(self, size):
+        """(hypotheses that explain all cases, those that explain the ordinary ones)."""
+        full, partial = [], []
+        for hypothesis in self.exercise.hypotheses(size) if size else [()]:
+            missed = self._missed(hypothesis)
+            if missed is None:
+                continue
+            if size and not any(self.evidence(hypothesis, k) for k in self.order if k not in missed):
+                continue
+            (partial if missed else full).append((hypothesis, missed))
+        return [hypothesis for hypothesis, _ in full], partial
+
+    def _missed(self, hypothesis):
+        """The cases not explained; None if an ordinary one is, or if one speaks against it."""
+        missed = []
+        for k in self.order:
+            if self.level(hypothesis, k):
+                continue
+            if self.seen[k].case.aspect == PLAIN:
+                return None
+            if self.right(k):
+                return None
+            missed.append(k)
+        return missed
+
+    def best(self, hypotheses):
+        """Those that fit most cases exactly, one for each set of names."""
+        def exact(hypothesis):
+            return sum(self.level(hypothesis, k) == 2 for k in range(len(self.seen)))
+
+        most = max(map(exact, hypotheses))
+        found = {}
+        for hypothesis in hypotheses:
+            if exact(hypothesis) == most:
+                mistakes = tuple(self.exercise.mistakes[i] for i, _ in hypothesis)
+                found.setdefault(tuple(m.name for m in mistakes), mistakes)
+        return list(found.values())
+
+    def finding(self):
+        partials = []
+        for size in (0, 1, 2):
+            full, partial = self.scan(size)
+            if full:
+                return Finding(self.best(full), correct=size == 0, explained=True)
+            partials += partial
+        return self._partial(partials)
+
+    def _partial(self, partials):
+        if not partials:
+            return Finding([], leftover=self._wrong_aspects())
+        fewest = min(len(self._aspects(missed)) for _, missed in partials)
+        best = [(h, m) for h, m in partials if len(self._aspects(m)) == fewest]
+        size = min(len(h) for h, _ in best)
+        best = [(h, m) for h, m in best if len(h) == size]
+        return Finding(self.best([h for h, _ in best]), leftover=self._aspects(best[0][1]))
+
+    def _aspects(self, missed):
+        return tuple(dict.fromkeys(self.seen[k].case.aspect for k in sorted(missed)))
+
+    def _wrong_aspects(self):
+        return self._aspects([k for k in range(len(self.seen)) if not self.right(k)])
+
+
+def explain(exercise, seen):
+    """The Finding for what was seen on the cases, generic mistakes included."""
+    matcher = Matcher(exercise, seen)
+    finding = matcher.finding()
+    if not finding.explained:
+        loose = Matcher(exercise, seen, imprecise=True)
+        second = loose.finding()
+        if second.explained and "float64" in {s.case.dtype for s in seen}:
+            matcher, finding = loose, second
+            finding.generic["imprecise"] = generic.IMPRECISE
+    add_marks(finding, matcher)
+    add_aspects(finding, matcher)
+    return finding
+
+
+def add_marks(finding, matcher):
+    """The generic mistakes: those seen on any case, and those of shape and dtype."""
+    chosen = finding.sets[0] if finding.sets else ()
+    for seen in matcher.seen:
+        finding.generic.update(seen.marks)
+        if not seen.values:
+            continue
+        hypothesis = next((h for h in matcher.exercise.hypotheses(len(chosen))
+                           if tuple(matcher.exercise.mistakes[i] for i, _ in h) == chosen), ())
+        predicted = matcher.exercise.predict(hypothesis, seen.index)
+        if not isinstance(predicted, Failure):
+            for mistake in form_marks(matcher.exercise, seen, predicted, bool(chosen)):
+                seen.mark(mistake)
+                finding.generic[mistake.name] = mistake
+    widths = [name for name in finding.generic if name.endswith("leaks out")]
+    for name in sorted(widths)[:-1]:  # float32 leaks out of float16, float64 out of both: one name
+        del finding.generic[name]
+
+
+def form_marks(exercise, seen, predicted, mistaken):
+    """Generic mistakes of shape and dtype, given what the values are explained by."""
+    for values, dtype, part in zip(seen.values, seen.dtypes, predicted):
+        if values.shape != part.shape and fit_shape(values, part.shape) is not None:
+            yield generic.AXIS_KEPT if values.ndim > part.ndim else generic.AXIS_DROPPED
+        yield from dtype_marks(exercise, seen.case, values, dtype, part, mistaken)
+
+
+def dtype_marks(exercise, case, values, dtype, part, mistaken):
+    if not dtype or exercise.dtype == "number":
+        return
+    if exercise.dtype == "bool":
+        if part.dtype == bool and dtype != "bool" and np.isin(values, (0, 1)).all():
+            yield generic.not_boolean(dtype)
+    elif dtype in WIDTHS:
+        if WIDTHS[dtype] > WIDTHS[case.dtype]:
+            yield generic.leaks(dtype, case.dtype)
+        elif dtype != case.dtype:
+            yield generic.narrower(dtype, case.dtype)
+    # whole numbers that a named mistake makes anyway (a one-hot row) need no second name
+    elif not (mistaken and part.dtype.kind in "biu"):
+        yield generic.integer(dtype, case.dtype)
+
+
+def add_aspects(finding, matcher):
+    """Name what an unexplained aspect alone tells: only for two axes, only for equal sizes."""
+    known = {**generic.ASPECTS, **matcher.exercise.aspects}
+    if finding.sets or finding.explained:
+        for aspect in finding.leftover:
+            if known.get(aspect) and not any(
+                    matcher.right(k) for k, s in enumerate(matcher.seen) if s.case.aspect == aspect):
+                finding.generic[known[aspect].name] = known[aspect]
+        return
+    square = [k for k, s in enumerate(matcher.seen) if s.case.aspect == SQUARE]
+    if square and all(matcher.right(k) for k in square):
+        finding.generic[generic.ONLY_SQUARE.name] = generic.ONLY_SQUARE

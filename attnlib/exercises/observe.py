@@ -1,0 +1,116 @@
+"""Turns whatever a learner's function returned into plain arrays, and says what it was before."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+WIDTHS = {"float16": 16, "bfloat16": 16, "float32": 32, "float64": 64, "longdouble": 128,
+          "float128": 128}
+
+
+@dataclass(frozen=True)
+class Piece:
+    """One array of an answer: its values, the dtype it came with, and what held it."""
+
+    values: np.ndarray
+    dtype: str
+    holder: str  # "array", "number", "list", "tensor", or the name of another type
+    device: str = ""
+
+
+@dataclass(frozen=True)
+class Answer:
+    """An answer: its pieces (more than one if a tuple came), or what came instead of arrays."""
+
+    pieces: tuple = ()
+    holder: str = ""  # "tuple" or "list" when the pieces came in one
+    other: str = ""  # a phrase for something that is no array at all
+    nothing: str = ""  # "None", "Ellipsis", "NotImplemented"
+
+
+NOTHING = (type(None), type(Ellipsis), type(NotImplemented))
+
+
+def read_answer(result):
+    """The Answer for a result. Runs inside the guard: a result's own methods may do anything."""
+    if isinstance(result, NOTHING):
+        return Answer(nothing=type(result).__name__.removesuffix("Type").replace("ellipsis", "Ellipsis"))
+    if type(result) in (tuple, list) or _is_named_tuple(result):
+        return _read_sequence(result)
+    piece = _read_piece(result)
+    return Answer(pieces=(piece,)) if isinstance(piece, Piece) else Answer(other=piece)
+
+
+def _is_named_tuple(result):
+    return isinstance(result, tuple) and hasattr(type(result), "_fields")
+
+
+def _read_sequence(result):
+    holder = "list" if type(result) is list else "tuple"
+    if not result:
+        return Answer(other=f"an empty {holder}")
+    if holder == "tuple" or any(isinstance(item, np.ndarray) or _is_tensor(item) for item in result):
+        pieces = tuple(_read_piece(item) for item in result)
+        if all(isinstance(piece, Piece) for piece in pieces):
+            return Answer(pieces=pieces, holder=holder)
+        if holder == "tuple":
+            wrong = next(piece for piece in pieces if not isinstance(piece, Piece))
+            return Answer(other=f"a tuple that holds {wrong}")
+    piece = _read_piece(result)
+    return Answer(pieces=(piece,)) if isinstance(piece, Piece) else Answer(other=piece)
+
+
+def _is_tensor(item):
+    return type(item).__module__.split(".")[0] == "torch" and hasattr(item, "detach")
+
+
+def _read_piece(item):
+    """A Piece, or a phrase that says what came instead."""
+    if _is_tensor(item):
+        return _read_tensor(item)
+    if type(item) in (bool, int, float) or isinstance(item, (np.generic, np.bool_)):
+        return _from_array(np.array(item), "number")
+    if isinstance(item, np.ma.MaskedArray):
+        return "a masked array"
+    if isinstance(item, np.ndarray):
+        return _from_array(np.array(item, copy=True), "array")
+    if type(item) in (list, tuple):
+        return _read_list(item)
+    return _read_other(item)
+
+
+def _read_tensor(tensor):
+    dtype, device = str(tensor.dtype).removeprefix("torch."), tensor.device.type
+    plain = tensor.detach().cpu()
+    values = (plain.float() if dtype == "bfloat16" else plain).numpy().copy()
+    return Piece(values, dtype, "tensor", device)
+
+
+def _read_list(items):
+    try:
+        values = np.array(items)
+    except ValueError:
+        return "a list whose rows have different lengths"
+    return _from_array(values, type(items).__name__)
+
+
+def _read_other(item):
+    kind = type(item)
+    if kind.__name__ in ("generator", "map", "filter", "zip", "range", "coroutine"):
+        if kind.__name__ == "coroutine":
+            item.close()
+        return f"a {kind.__name__}" if kind.__name__ != "map" else "a map object"
+    if kind is str:
+        return "a string"
+    if callable(item):
+        return "a function"
+    if hasattr(kind, "__array__"):
+        return _from_array(np.array(item), kind.__name__)
+    return f"an object of type {kind.__name__}"
+
+
+def _from_array(values, holder):
+    if values.dtype.kind not in "biuf":
+        return {"O": "an array of Python objects", "c": "an array of complex numbers"}.get(
+            values.dtype.kind, f"an array of dtype {values.dtype}")
+    return Piece(values, str(values.dtype), holder)

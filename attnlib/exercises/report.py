@@ -1,0 +1,371 @@
+"""Writes what was found as plain text that can be read aloud."""
+
+import textwrap
+
+import numpy as np
+
+from .engine import PLAIN, Once
+from .guard import BUDGET, Failure
+from .match import close_rows, fit_shape, tolerance
+
+WIDTH = 76
+READABLE = 16  # numbers of one array that a message shows
+
+
+def wrap(text, indent=""):
+    """Lines of at most 76 columns; lines that start with two spaces stay as they are."""
+    lines = []
+    for line in text.split("\n"):
+        if line.startswith("  "):
+            lines.append(line)
+        else:
+            lines += textwrap.wrap(line, WIDTH, initial_indent=indent, subsequent_indent=indent,
+                                   break_long_words=False, break_on_hyphens=False) or [""]
+    return "\n".join(lines)
+
+
+# ---------------------------------------------------------------- numbers
+
+def number(x, digits=3):
+    """A number as short as it can be read; whole ones without a point."""
+    if isinstance(x, (bool, np.bool_)):
+        return str(bool(x))
+    x = float(x)
+    if not np.isfinite(x):
+        return "NaN" if np.isnan(x) else ("inf" if x > 0 else "-inf")
+    if x == int(x) and abs(x) < 1e7:
+        return str(int(x))
+    if 1e-3 <= abs(x) < 1e6:
+        places = max(digits - 1 - int(np.floor(np.log10(abs(x)))), 0) if abs(x) >= 1 else digits
+        text = f"{x:.{places}f}"
+        return text.rstrip("0").rstrip(".") if "." in text else text
+    return f"{x:.{digits}g}"
+
+
+def rows(array, digits=3):
+    """An array as nested lists."""
+    array = np.asarray(array)
+    if array.ndim == 0:
+        return number(array[()], digits)
+    return "[" + ", ".join(rows(item, digits) for item in array) + "]"
+
+
+def argument(name, value):
+    """One argument as text: its numbers if they are few, else its shape."""
+    if isinstance(value, Once):
+        return f"{name} = {', '.join(rows(item) for item in value.items)} (read one by one)"
+    if not isinstance(value, np.ndarray):
+        return f"{name} = {value}"
+    dtype = "" if value.dtype in (np.float64, np.bool_) or value.dtype.kind in "iu" else f" ({value.dtype})"
+    if value.size > READABLE:
+        return f"{name} of shape {value.shape}{dtype}"
+    return f"{name} = {rows(value)}{dtype}"
+
+
+def indented(line):
+    """A line of numbers, broken between rows if it is too long."""
+    if len(line) + 2 <= WIDTH:
+        return "  " + line
+    return "\n".join(textwrap.wrap(line, WIDTH, initial_indent="  ", subsequent_indent="    ",
+                                   break_long_words=False, break_on_hyphens=False))
+
+
+# ---------------------------------------------------------------- the smallest input that shows it
+
+def smallest(exercise, seen, wrong):
+    """The lines that show the smallest wrong case: input, what was returned, what was expected."""
+    if not wrong:
+        return ""
+    # an ordinary input is read first, unless it is a table too large to read
+    one = min(wrong, key=lambda k: (seen[k].case.size > 2 * READABLE, seen[k].case.aspect != PLAIN,
+                                    seen[k].case.size, k))
+    case = seen[one].case
+    arguments = [argument(name, value) for name, value in zip(exercise.parameters, case.args)]
+    lines = ["Smallest input that shows it:"] + [indented(line) for line in arguments]
+    wanted = exercise.predict((), seen[one].index)
+    return "\n".join(lines + _difference(exercise, seen[one], wanted))
+
+
+def _difference(exercise, seen, wanted):
+    if seen.failure:
+        return [indented(f"stopped with {seen.failure.kind}")] + _expected(exercise, wanted)
+    if not seen.values:
+        return [indented(f"returned {seen.other}")] + _expected(exercise, wanted)
+    names = exercise.outputs or ("",)
+    lines = []
+    for name, values, part, dtype in zip(names, seen.values, wanted, seen.dtypes):
+        relative = tolerance(seen.case, dtype, seen.case.extreme)
+        same = values.shape == part.shape and close_rows(values, part, relative).all()
+        if not same or len(names) == 1:
+            lines += _two(f" {name} =" if name else "", values, part, dtype, exercise, seen.case, same)
+    return lines
+
+
+def _two(name, values, wanted, dtype, exercise, case, same):
+    if same:
+        want = "bool" if wanted.dtype == bool else case.dtype
+        if dtype and dtype != want and exercise.dtype != "number":
+            return [indented(f"returned{name} {_short(values)}, dtype {dtype}"),
+                    indented(f"expected{name} the same, dtype {want}")]
+        return [indented(f"returned{name} {_short(values)}")]
+    if values.size > READABLE or wanted.size > READABLE:
+        return _large(name, values, wanted, case, dtype)
+    for digits in (3, 6, 9, 12, 15):
+        returned, expected = rows(values, digits), rows(wanted, digits)
+        if returned != expected:
+            break
+    shapes = "", ""
+    if values.shape != wanted.shape:
+        shapes = f", shape {values.shape}", f", shape {wanted.shape}"
+    return [indented(f"returned{name} {returned}{shapes[0]}"),
+            indented(f"expected{name} {expected}{shapes[1]}")]
+
+
+def _short(values):
+    return rows(values) if values.size <= READABLE else f"shape {values.shape}"
+
+
+def _large(name, values, wanted, case, dtype):
+    if values.shape != wanted.shape:
+        return [indented(f"returned{name} shape {values.shape}"),
+                indented(f"expected{name} shape {wanted.shape}")]
+    relative = tolerance(case, dtype, case.extreme)
+    wrong = ~close_rows(values[..., None], wanted[..., None], relative)
+    first = tuple(int(i) for i in np.argwhere(wrong)[0]) if wrong.any() else (0,) * wrong.ndim
+    return [indented(f"{int(wrong.sum())} of {wrong.size} entries differ; the first, at {list(first)}:"),
+            indented(f"returned{name} {number(values[first])}"),
+            indented(f"expected{name} {number(wanted[first])}")]
+
+
+def _expected(exercise, wanted):
+    names = exercise.outputs or ("",)
+    return [indented(f"expected{f' {n} =' if n else ''} {_short(w)}") for n, w in zip(names, wanted)]
+
+
+# ---------------------------------------------------------------- an answer nobody foresaw
+
+def properties(seen, wanted):
+    """Sentences about an answer that no known mistake explains."""
+    if seen.failure:
+        return [f"It stops with {seen.failure.kind}."]
+    if not seen.values:
+        return [f"It returns {seen.other}."]
+    found = []
+    for values, part in zip(seen.values, wanted):
+        found += _part_properties(values, part)
+    return found[:4]
+
+
+def _part_properties(values, wanted):
+    fitted = fit_shape(values, wanted.shape)
+    if fitted is None:
+        swapped = values.ndim > 1 and np.swapaxes(values, -1, -2)
+        if values.ndim > 1 and swapped.shape == wanted.shape and close_rows(swapped, wanted, 1e-4).all():
+            return ["The answer is the expected one with its last two axes swapped."]
+        return [f"The answer has shape {values.shape}; expected {wanted.shape}."]
+    a, b = fitted.astype(float), wanted.astype(float)
+    return [sentence for rule in RULES for sentence in [rule(a, b)] if sentence] + _which_rows(a, b)
+
+
+def _not_finite(a, b):
+    bad = np.isnan(a) & ~np.isnan(b)
+    infinite = np.isinf(a) & ~np.isinf(b)
+    parts = [f"{int(m.sum())} of {m.size} entries are {w}" for m, w in ((bad, "NaN"), (infinite, "infinite")) if m.any()]
+    return " and ".join(parts).capitalize().replace("nan", "NaN") + "." if parts else ""
+
+
+def _all_the_same(a, b):
+    if a.size > 1 and np.isfinite(a).all() and np.ptp(a) == 0 and np.ptp(np.where(np.isfinite(b), b, 0)):
+        return f"Every entry is {number(a.flat[0])}."
+    return ""
+
+
+def _factor(a, b):
+    with np.errstate(all="ignore"):
+        ratio = a[np.isfinite(b) & (b != 0)] / b[np.isfinite(b) & (b != 0)]
+    if ratio.size and np.isfinite(ratio).all() and np.allclose(ratio, ratio[0], rtol=1e-6) and abs(ratio[0]) > 1e-9:
+        if np.isclose(ratio[0], 1):
+            return ""
+        if np.isclose(ratio[0], -1):
+            return "Every entry has the wrong sign."
+        return f"Every entry is {number(ratio[0])} times the expected one."
+    return ""
+
+
+def _shifted(a, b):
+    difference = (a - b)[np.isfinite(a) & np.isfinite(b)]
+    if difference.size > 1 and np.allclose(difference, difference[0], rtol=1e-6) and abs(difference[0]) > 1e-9:
+        way = "more" if difference[0] > 0 else "less"
+        return f"Every entry is {number(abs(difference[0]))} {way} than the expected one."
+    return ""
+
+
+def _row_factor(a, b):
+    if a.ndim < 1 or a.shape[-1] < 2 or not (np.isfinite(a).all() and np.isfinite(b).all()) or (b == 0).any():
+        return ""
+    ratio = a / b
+    if np.allclose(ratio, ratio[..., :1], rtol=1e-6) and not np.allclose(ratio, ratio.flat[0], rtol=1e-6):
+        return "Each row is right up to a factor of its own."
+    return ""
+
+
+def _sums(a, b):
+    if b.ndim < 1 or not np.isfinite(a).all() or not np.allclose(b.sum(axis=-1), 1) or (b < 0).any():
+        return ""
+    if np.allclose(a.sum(axis=-1), 1):
+        return "Each row sums to 1, as it should."
+    if np.allclose(a.sum(), 1):
+        return "All entries together sum to 1; each row should."
+    if a.ndim > 1 and np.allclose(a.sum(axis=-2), 1):
+        return "Each column sums to 1; each row should."
+    sums = a.sum(axis=-1).ravel()
+    return f"The first row sums to {number(sums[0])}; each row should sum to 1."
+
+
+def _signs(a, b):
+    return "Some entries are negative." if (a < 0).any() and not (b < 0).any() else ""
+
+
+def _moved(a, b):
+    if a.size > 2 and np.isfinite(a).all() and np.isfinite(b).all() and not np.allclose(a, b):
+        if np.allclose(np.sort(a.ravel()), np.sort(b.ravel())):
+            return "The numbers are the right ones, but in other places."
+    return ""
+
+
+RULES = (_not_finite, _all_the_same, _factor, _shifted, _row_factor, _sums, _signs, _moved)
+
+
+def _which_rows(a, b):
+    if a.ndim != 2:
+        return []
+    right = close_rows(a, b, 1e-4)
+    if right.any() and not right.all():
+        names = [str(i) for i in np.flatnonzero(~right)]
+        return [f"Wrong in row{'s'[:len(names) > 1]} {', '.join(names[:6])}; the other rows are right."]
+    columns = close_rows(a.T, b.T, 1e-4)
+    if columns.any() and not columns.all():
+        names = [str(i) for i in np.flatnonzero(~columns)]
+        return [f"Wrong in column{'s'[:len(names) > 1]} {', '.join(names[:6])}; the other columns are right."]
+    return []
+
+
+# ---------------------------------------------------------------- errors
+
+CAUSES = {
+    "NameError": "A name that Python does not know: misspelt, or not imported or defined yet in "
+                 "a cell above (run that cell first).",
+    "UnboundLocalError": "A name is assigned inside the function, so it is local there, and it is "
+                         "used before it has a value.",
+    "AxisError": "An axis is named that the array does not have. The number of axes is not always "
+                 "the same: count from the end, with -1 and -2.",
+    "unpack": "A shape is unpacked into a fixed number of names. Leading axes come along: take "
+              "the sizes from the end, as in shape[-1] and shape[-2], or *batch, n, d = x.shape.",
+    "matmul": "A matrix product needs the last axis of the left array to be as long as the last "
+              "but one of the right array. A transposition of the last two axes may be missing.",
+    "broadcast": "Two arrays do not line up. Axes are aligned from the end; after a sum or a "
+                 "maximum over an axis, keepdims=True keeps that axis, with length 1.",
+    "axis": "An axis is named that the array does not have, or the axes do not fit the array. "
+            "Count axes from the end, with -1 and -2.",
+    "index": "An index does not fit the array: too many indices, or one beyond the end.",
+    "reshape": "A reshape must keep the number of entries, leading axes included.",
+    "einsum": "The letters of the einsum do not fit the arrays' axes. Three dots at the front, as "
+              "in '...id,...jd->...ij', stand for any leading axes.",
+    "RecursionError": "The function calls itself without end, or calls another of the same name.",
+    "MemoryError": "An array was asked for that is far larger than the answer.",
+    "ZeroDivisionError": "Something is divided by zero.",
+    "OverflowError": "A number became too large for a Python float: math.exp overflows above 709.",
+}
+
+
+def cause(failure):
+    """One sentence on why this exception comes, where that is known."""
+    text, kind = failure.text, failure.kind
+    if kind == "TypeError" and "not callable" in text:
+        return "An array is followed by round brackets; indexing takes square ones, a product @ or *."
+    if kind == "TypeError" and "only length-1" in text or "only 0-dimensional" in text:
+        return "The math module works on single numbers; for arrays NumPy has the same functions."
+    if kind == "TypeError" and "keepdims" in text:
+        return "keepdims belongs to NumPy's functions; in torch it is keepdim."
+    if kind == "AttributeError" and "ndarray" in text:
+        return "A NumPy array has no such method; it may be torch's, or a function of np."
+    if ".T" in failure.line and failure.family == "shape":
+        return ("On an array with leading axes .T reverses all axes, the batch too. Only the last "
+                "two may be swapped.")
+    return CAUSES.get(kind) or CAUSES.get(failure.cause, "")
+
+
+def error_lines(failure):
+    if failure.kind == "TimeUp":
+        where = f" Line {failure.line_number}: {failure.line}" if failure.line else ""
+        return [f"It did not finish within {BUDGET:.0f} seconds.{where}",
+                "Is there a loop whose condition never changes, or work that grows too fast?"]
+    if failure.kind == "Blocked":
+        return [f"It calls {failure.text}(), which an answer must not do: it only computes, "
+                "and returns."]
+    if failure.kind == "SystemExit":
+        return ["It ends the program (sys.exit or exit). An answer only computes, and returns."]
+    lines = [f"It stops with an error. {failure.kind}: {failure.text}".rstrip(": ")]
+    if failure.line_number:
+        lines.append(indented(f"line {failure.line_number}: {failure.line}".rstrip(": ")))
+    return lines + [line for line in [cause(failure)] if line]
+
+
+# ---------------------------------------------------------------- the message
+
+ORDER = ("first", "second", "third", "fourth", "fifth")
+
+
+def mistake_lines(finding):
+    """Paragraphs on the named mistakes: what the answer does, the name, why it is one."""
+    sure, either = common(finding.sets)
+    named = list(sure) + list(finding.generic.values())
+    lines = []
+    for place, mistake in enumerate(named):
+        which = f"The {ORDER[min(place, 4)]} mistake" if len(named) + bool(either) > 1 else "The mistake"
+        lines += [f"What it does: {mistake.does}", f"{which}: {mistake.name}. {mistake.why}", ""]
+    if either:
+        which = "Another mistake" if named else "The mistake"
+        lines.append(f"{which}: either {', or '.join(either)}. What you returned does not tell which.")
+        lines += [f"What it does: {m.does}" for m in finding.sets[0] if m not in sure][:1] + [""]
+    return lines
+
+
+def questions(finding):
+    sure, _ = common(finding.sets)
+    named = list(sure) + list(finding.generic.values())
+    if not named and finding.sets:
+        named = list(finding.sets[0])
+    return [f"Ask yourself: {mistake.ask}" for mistake in named[:2]]
+
+
+def common(sets):
+    """(mistakes that all alternatives share, the names of what they differ in)."""
+    if not sets:
+        return (), ()
+    sure = tuple(m for m in sets[0] if all(m in other for other in sets))
+    either = [" with ".join(m.name for m in other if m not in sure) for other in sets]
+    return sure, tuple(dict.fromkeys(name for name in either if name))
+
+
+def names(finding):
+    """The mistakes as grade(...).mistakes gives them."""
+    sure, either = common(finding.sets)
+    found = [m.name for m in sure] + ([" or ".join(either)] if either else [])
+    return tuple(found + [m.name for m in finding.generic.values()])
+
+
+def aspects_text(aspects):
+    return ", ".join(aspects)
+
+
+def printed_lines(text):
+    if not text.strip():
+        return []
+    lines = text.strip("\n").split("\n")
+    shown = [("  " + line)[:WIDTH] for line in lines[:3]]
+    return ["", "It printed:"] + shown + (["  ..."] if len(lines) > 3 else [])
+
+
+def is_failure(value):
+    return isinstance(value, Failure)
