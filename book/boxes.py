@@ -5,9 +5,9 @@ Notebooks stay plain Markdown, so that Colab and JupyterLab show them too:
     > **Exercise 1.2: the scale.** What is the variance of $q^\\top k$?
 
 becomes a box of class `exercise` whose title is "Exercise 1.2: the scale".
-The lead is the first word or words of the bold text, which ends in a period
-or a colon (inside the bold or right after it). A block quote with any other
-beginning stays a block quote.
+The lead is the first word or words of the bold text, which ends in a period,
+a colon (these are left out of the title, and may follow the bold text) or a
+question mark. A block quote with any other beginning stays a block quote.
 """
 import re
 
@@ -80,8 +80,8 @@ def cut_end_mark(lead, after):
     title = without_empty_text(lead)
     last, first = title[-1], after[0] if after else None
     rest = first.lstrip() if isinstance(first, nodes.Text) else ""
-    if isinstance(last, nodes.Text) and last.endswith((".", ":")):
-        title[-1] = nodes.Text(last[:-1])
+    if isinstance(last, nodes.Text) and last.endswith((".", ":", "?")):
+        title[-1] = nodes.Text(last.rstrip(".:"))
     elif rest.startswith((".", ":")):
         rest = rest[1:].lstrip()
     else:

@@ -282,7 +282,7 @@ def unknown_boxes(notebook):
     return [f"no box is called {match.group(1).strip('*:.')!r}; there are "
             f"{', '.join(sorted(boxes.BOX_CLASSES))}"
             for match in re.finditer(
-                r"(?:\A|\n\n) *> ?\*\*([^*\n]+(?:[.:]\*\*|\*\*[.:]))",
+                r"(?:\A|\n\n) *> ?\*\*([^*\n]+(?:[.:?]\*\*|\*\*[.:]))",
                 prose(notebook))
             if boxes.box_class(match.group(1)) is None]
 

@@ -1,0 +1,349 @@
+"""run.py: what it makes, what it says when it cannot, and what fill writes."""
+import errno
+import json
+import os
+import socket
+import subprocess
+import sys
+
+import nbformat
+import pytest
+
+import run
+from book import fill, notebooks
+
+
+@pytest.fixture
+def checkout(tmp_path, monkeypatch):
+    """An empty checkout in which run.py makes its folders."""
+    for name in ("run.py", "requirements.txt", "pyproject.toml"):
+        (tmp_path / name).write_text(name)
+    html = tmp_path / "_build" / "html"
+    for name, value in {
+            "ROOT": tmp_path, "VENV": tmp_path / ".venv",
+            "STAMP": tmp_path / ".venv" / "made-by-run.py",
+            "HTML": html, "FIRST_PAGE": html / "index.html"}.items():
+        monkeypatch.setattr(run, name, value)
+    return tmp_path
+
+
+@pytest.fixture
+def programs(monkeypatch):
+    """The programs that run.py started, in place of running them."""
+    started = []
+
+    def start(command, otherwise):
+        started.append(command)
+        if command[1:3] == ["-m", "venv"]:
+            run.in_venv("python").parent.mkdir(parents=True)
+            run.in_venv("python").touch()
+
+    monkeypatch.setattr(run, "run_or_explain", start)
+    return started
+
+
+def failing(text, code=1):
+    """A command that writes `text` to stderr and fails."""
+    return [sys.executable, "-c",
+            f"import sys; sys.stderr.write({text!r}); sys.exit({code})"]
+
+
+# --- the virtual environment ------------------------------------------------
+
+def test_venv_is_made_once(checkout, programs):
+    run.set_up()
+    assert [c[2] for c in programs] == ["venv", "pip"]
+    assert run.is_finished()
+    run.set_up()
+    assert len(programs) == 2
+
+
+@pytest.mark.parametrize("name", ["requirements.txt", "pyproject.toml"])
+def test_venv_is_made_again_for_other_requirements(checkout, programs, name):
+    run.set_up()
+    (checkout / name).write_text("numpy==1.0")
+    run.set_up()
+    assert len(programs) == 4
+
+
+def test_venv_is_made_again_for_another_python(
+        checkout, programs, monkeypatch):
+    run.set_up()
+    monkeypatch.setattr(run.platform, "python_version", lambda: "3.99.0")
+    assert not run.is_finished()
+
+
+def test_moved_or_broken_venv_is_not_finished(
+        checkout, programs, monkeypatch):
+    run.set_up()
+    monkeypatch.setattr(run, "ROOT", checkout / ".")
+    assert run.is_finished()
+    run.in_venv("python").unlink()
+    assert not run.is_finished()
+
+
+def test_killed_run_leaves_nothing_trusted(checkout, programs, capsys):
+    run.set_up()
+    run.STAMP.write_text("unfinished")
+    (run.VENV / "half").touch()
+    run.set_up()
+    assert not (run.VENV / "half").exists() and len(programs) == 4
+    assert "removing .venv" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("error, said", [
+    (run.Failure("no"), "no"),
+    (OSError(errno.ENOSPC, "No space left on device"), "the disk is full"),
+    (KeyboardInterrupt(), "stopped"),
+    (PermissionError(errno.EACCES, "Permission denied"), "denied"),
+])
+def test_failure_removes_the_half_made_venv(
+        checkout, programs, monkeypatch, capsys, error, said):
+    def fail(command, otherwise):
+        raise error
+    monkeypatch.setattr(run, "run_or_explain", fail)
+    assert run.main(["book"]) != 0
+    assert not run.VENV.exists()
+    message = capsys.readouterr().err
+    assert said in message and "half-made .venv was removed" in message
+    assert message.count("\n") == 1
+
+
+def test_foreign_folder_is_left_alone(checkout, programs, capsys):
+    run.VENV.mkdir()
+    (run.VENV / "thesis.tex").touch()
+    assert run.main(["book"]) == 1
+    assert "not a virtual environment" in capsys.readouterr().err
+    assert (run.VENV / "thesis.tex").exists()
+
+
+@pytest.mark.skipif(os.name == "nt", reason="links need rights on Windows")
+def test_link_to_a_venv_is_left_alone(checkout, programs, capsys):
+    (checkout / "elsewhere").mkdir()
+    run.VENV.symlink_to(checkout / "elsewhere")
+    assert run.main(["book"]) == 1
+    assert "move it away" in capsys.readouterr().err
+
+
+def test_foreign_venv_is_replaced_aloud(checkout, programs, capsys):
+    run.VENV.mkdir()
+    (run.VENV / "pyvenv.cfg").touch()
+    run.set_up()
+    assert "removing .venv" in capsys.readouterr().out
+    assert run.is_finished()
+
+
+@pytest.mark.parametrize("written, said", [
+    ("OSError: [Errno 28] No space left on device", "the disk is full"),
+    ("WARNING: Retrying after connection broken by 'NewConnectionError('\n"
+     "ERROR: No matching distribution found for numpy", "download failed"),
+    ("ERROR: No matching distribution found for torch==9", "no build for"),
+    ("ERROR: something else", "its lines above say why"),
+])
+def test_failing_program_is_explained(checkout, capfd, written, said):
+    with pytest.raises(run.Failure, match=said):
+        run.run_or_explain(failing(written), "its lines above say why")
+    assert written in capfd.readouterr().err
+
+
+def test_missing_venv_module_is_explained(checkout, monkeypatch, capsys):
+    monkeypatch.setattr(run.importlib.util, "find_spec",
+                        lambda name: None if name == "ensurepip" else name)
+    assert run.main(["test"]) == 1
+    assert "python3-venv" in capsys.readouterr().err
+    assert not run.VENV.exists()
+
+
+def test_only_one_run_at_a_time(checkout):
+    hold = ("import run, sys, pathlib; run.ROOT = pathlib.Path(sys.argv[1])\n"
+            "with run.one_at_a_time(): print('held', flush=True); input()")
+    other = subprocess.Popen(
+        [sys.executable, "-c", hold, str(checkout)], text=True,
+        cwd=notebooks.ROOT, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+    assert other.stdout.readline() == "held\n"
+    with open(checkout / "run.py", "rb") as file:
+        assert not run.lock(file)
+    other.communicate("\n")
+    with open(checkout / "run.py", "rb") as file:
+        assert run.lock(file)
+
+
+def test_old_python_is_told(monkeypatch, capsys):
+    monkeypatch.setattr(run.sys, "version_info", (3, 8, 18))
+    monkeypatch.setattr(run.platform, "python_version", lambda: "3.8.18")
+    assert run.main(["book"]) == 1
+    assert "needs Python 3.11 or newer; this is 3.8.18" in (
+        capsys.readouterr().err)
+
+
+def test_paths_outside_venv_are_kept_out(monkeypatch):
+    monkeypatch.setenv("PYTHONPATH", "/somewhere")
+    assert "PYTHONPATH" not in run.environment()
+
+
+# --- the commands -----------------------------------------------------------
+
+@pytest.fixture
+def calls(checkout, monkeypatch):
+    """What the commands call, with set-up already done; exit code 3."""
+    called = []
+    monkeypatch.setattr(run, "set_up", lambda: None)
+    monkeypatch.setattr(run, "call", lambda *c: called.append(c) or 3)
+    return called
+
+
+def test_book_is_built_cold_and_fails_with_its_code(calls, checkout, capsys):
+    stale = checkout / "_build" / "html" / "index.html"
+    stale.parent.mkdir(parents=True)
+    stale.touch()
+    assert run.main(["book"]) == 3
+    assert not stale.exists() and {"-W", "-n"} <= set(calls[0])
+    assert "the book was not built" in capsys.readouterr().err
+
+
+def test_test_passes_arguments_and_exit_code_on(calls):
+    assert run.main(["test", "tests/test_run.py", "-k", "stamp", "-x"]) == 3
+    assert calls[0][-4:] == ("tests/test_run.py", "-k", "stamp", "-x")
+
+
+def test_unknown_arguments_are_refused(calls, capsys):
+    with pytest.raises(SystemExit) as exit:
+        run.main(["book", "--fast"])
+    assert exit.value.code == 2 and "--fast" in capsys.readouterr().err
+
+
+def test_a_run_without_tests_fails(tmp_path):
+    (tmp_path / "test_nothing.py").touch()
+    assert subprocess.call(
+        [sys.executable, "-m", "pytest", "-q", str(tmp_path)],
+        stdout=subprocess.DEVNULL) == 5
+
+
+def test_is_built_only_when_newer_than_its_sources(checkout):
+    source = checkout / "chapters" / "a.md"
+    for path in (source, checkout / "_config.yml", checkout / "_toc.yml",
+                 run.FIRST_PAGE):
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.touch()
+    os.utime(source, (1, 1))
+    assert run.is_built()
+    os.utime(source, (1e10, 1e10))
+    assert not run.is_built()
+
+
+def test_server_takes_a_free_port_or_says_that_there_is_none(checkout):
+    run.HTML.mkdir(parents=True)
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        taken.listen()
+        with pytest.raises(run.Failure, match="in use.*--port 9000"):
+            run.open_server(taken.getsockname()[1])
+    with run.open_server(None) as server:
+        assert server.server_address[1] >= 8000
+    with pytest.raises(run.Failure, match="from 0 to 65535; got 70000"):
+        run.open_server(70000)
+
+
+# --- fill -------------------------------------------------------------------
+
+@pytest.fixture
+def chapter(tmp_path):
+    """A notebook that nobody has run, as an editor leaves it."""
+    path = tmp_path / "03_masks.ipynb"
+    cells = [nbformat.v4.new_markdown_cell("# Masks"),
+             nbformat.v4.new_code_cell(
+                 "print('α')\nprint(2)", id="kept",
+                 metadata={"execution": {"iopub.status.busy": "2026"},
+                           "tags": ["mine"]}),
+             nbformat.v4.new_code_cell("1/0", metadata={
+                 "tags": ["raises-exception"]})]
+    write(path, nbformat.v4.new_notebook(cells=cells))
+    return path
+
+
+def write(path, notebook):
+    path.write_text(json.dumps(notebook, indent=4), encoding="utf-8")
+
+
+def read(path):
+    return nbformat.read(path, as_version=4)
+
+
+def test_fill_stores_outputs_and_is_byte_identical_on_a_rerun(chapter):
+    assert fill.fill(chapter) is True
+    first = chapter.read_bytes()
+    assert fill.fill(chapter) is False
+    assert chapter.read_bytes() == first and first.endswith(b"}\n")
+    set_up, printed, raised = [c for c in read(chapter).cells
+                               if c.cell_type == "code"]
+    assert set_up.source == notebooks.set_up_source(notebooks.repository())
+    assert set_up.outputs == [] and set_up.metadata.tags == ["remove-cell"]
+    assert printed.outputs[0].text == "α\n2\n"
+    assert printed.id == "kept" and printed.metadata == {"tags": ["mine"]}
+    assert raised.outputs[0].traceback == [
+        "ZeroDivisionError: division by zero"]
+
+
+def test_fill_writes_a_new_address_over_the_old_one(chapter):
+    notebook = read(chapter)
+    fill.put_set_up(notebook, 'find_spec("attnlib") old')
+    fill.put_set_up(notebook, 'find_spec("attnlib") new')
+    sources = [cell.source for cell in notebook.cells]
+    assert sources[:2] == ["# Masks", 'find_spec("attnlib") new']
+    assert len(sources) == 4
+
+
+def test_failing_notebook_stays_as_it_was(chapter, capsys):
+    notebook = read(chapter)
+    notebook.cells[1].source = "scores = [1]\nscores[3]"
+    write(chapter, notebook)
+    before = chapter.read_bytes()
+    assert fill.report(chapter) is False
+    assert chapter.read_bytes() == before
+    said = capsys.readouterr().out
+    assert "code cell 2 raised IndexError: list index out of range" in said
+    assert "    scores[3]" in said
+
+
+@pytest.mark.skipif(os.name == "nt", reason="Windows has no such rights")
+def test_failed_write_leaves_the_notebook(chapter, monkeypatch):
+    before = chapter.read_bytes()
+
+    def full(*arguments):
+        raise OSError(errno.ENOSPC, "No space left on device")
+    monkeypatch.setattr(fill.os, "replace", full)
+    with pytest.raises(OSError):
+        fill.replace(chapter, b"new")
+    assert chapter.read_bytes() == before
+    assert list(chapter.parent.iterdir()) == [chapter]
+
+
+def test_fill_keeps_what_was_saved_meanwhile(chapter, monkeypatch):
+    monkeypatch.setattr(fill, "execute",
+                        lambda notebook, folder: chapter.write_text("saved"))
+    assert fill.report(chapter) is False
+    assert chapter.read_text() == "saved"
+
+
+def test_fill_says_what_is_no_notebook(chapter, capsys):
+    chapter.write_text("not json")
+    assert fill.report(chapter) is False
+    assert "not a notebook" in capsys.readouterr().out
+
+
+def test_cells_without_ids_get_the_same_ids_each_time():
+    old = json.dumps({"nbformat": 4, "nbformat_minor": 4, "metadata": {},
+                      "cells": [{"cell_type": "markdown", "metadata": {},
+                                 "source": "text"}]}).encode()
+    assert fill.read(old).cells[0].id == fill.read(old).cells[0].id
+
+
+def test_chapters_are_named_by_path_name_stem_or_number(tmp_path):
+    paths = [tmp_path / name for name in (
+        "01_scores.ipynb", "04_softmax.ipynb", "solutions/04_softmax.ipynb")]
+    assert fill.chosen([], paths) == paths
+    for name in ("04", "04_softmax", "04_softmax.ipynb"):
+        assert fill.chosen([name], paths) == paths[1:]
+    assert fill.chosen([str(paths[2])], paths) == paths[2:]
+    with pytest.raises(fill.Unusable, match="no notebook is called '4'"):
+        fill.chosen(["4"], paths)
