@@ -21,6 +21,7 @@ BOX_CLASSES = {  # lead, in lower case: class of the box
     "lemma": "theorem",
     "note": "note",
     "proof": "proof",
+    "property": "theorem",
     "remember": "remember",
     "solution": "solution",
     "theorem": "theorem",
