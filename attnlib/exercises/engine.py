@@ -34,7 +34,8 @@ A mistake changes one step or several, each by a function with the step's own pa
   steps fine. A step that does nothing in the reference (`"after": lambda weights, ...: weights`)
   is a hook for mistakes of the kind "... afterwards".
 - A change of the step "answer" replaces the whole reference: a function of the arguments.
-- Steps run in float64 on copies of the inputs, with warnings off. They may raise: a mistake that
+- Steps run in float64 on copies of the inputs, with warnings off; on extreme cases of a
+  narrower dtype also in that dtype, and either may be what the learner's function returns. They may raise: a mistake that
   raises predicts "raises". They know nothing of dtypes, except through `do.dtype`, the case's.
 - What an answer's dtype, shape (an axis kept or dropped), type (list, tuple, tensor) and its
   effect on the arguments tell is found by the engine for every exercise (see generic.py): never
@@ -200,18 +201,21 @@ class Exercise:
         changed = [step for i, j in hypothesis for step in self.mistakes[i].variants[j]]
         return len(changed) == len(set(changed)) and ("answer" not in changed or len(changed) == 1)
 
-    def predict(self, hypothesis, index):
-        """What the reference, changed by these mistakes, makes of a case: arrays or a Failure."""
-        found = self._predictions.get((hypothesis, index))
+    def predict(self, hypothesis, index, wide=True):
+        """What the reference, changed by these mistakes, makes of a case: arrays or a Failure.
+
+        `wide` computes in float64; otherwise in the inputs' own dtype, where exp overflows sooner.
+        """
+        found = self._predictions.get((hypothesis, index, wide))
         if found is None:
-            found = self._predict(hypothesis, self.all_cases()[index])
-            self._predictions[hypothesis, index] = found
+            found = self._predict(hypothesis, self.all_cases()[index], wide)
+            self._predictions[hypothesis, index, wide] = found
         return found
 
-    def _predict(self, hypothesis, case):
+    def _predict(self, hypothesis, case, wide):
         try:
             with np.errstate(all="ignore"):
-                parts = as_arrays(self.apply(hypothesis, case, wide_copy(case.args)))
+                parts = as_arrays(self.apply(hypothesis, case, fresh_copy(case.args, wide)))
                 return tuple(self._narrow(part, case) for part in parts)
         except Exception as error:
             return Failure(type(error).__name__, str(error))
@@ -232,16 +236,16 @@ class Exercise:
         return self.answer(SimpleNamespace(**steps), *args)
 
 
-def wide_copy(args):
-    """Fresh copies in float64: predictions must not suffer from the inputs' width."""
-    return [_wide(arg) for arg in args]
+def fresh_copy(args, wide):
+    """Fresh copies, in float64 if wide: predictions must not suffer from the inputs' width."""
+    return [_fresh(arg, wide) for arg in args]
 
 
-def _wide(arg):
+def _fresh(arg, wide):
     if isinstance(arg, Once):
-        return [_wide(item) for item in arg.items]
+        return [_fresh(item, wide) for item in arg.items]
     if isinstance(arg, np.ndarray):
-        return arg.astype(np.float64) if arg.dtype.kind == "f" else arg.copy()
+        return arg.astype(np.float64) if wide and arg.dtype.kind == "f" else arg.copy()
     return arg
 
 

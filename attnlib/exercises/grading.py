@@ -349,7 +349,7 @@ def _message(exercise, seen, finding, show=True):
     named = bool(finding.sets and finding.sets[0]) or bool(finding.generic)
     failed = [s for s in seen if s.failure]
     if screen.failure or (failed and not named):
-        lines += [*report.error_lines(screen.failure or failed[0].failure), ""]
+        lines += [*report.error_lines(screen.failure or failed[0].failure, named), ""]
     lines += report.mistake_lines(finding)
     lines += _unexplained(exercise, seen, finding, wrong)
     if show:

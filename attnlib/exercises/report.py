@@ -193,8 +193,10 @@ def _factor(a, b):
 
 
 def _shifted(a, b):
-    difference = (a - b)[np.isfinite(a) & np.isfinite(b)]
-    if difference.size > 1 and np.allclose(difference, difference[0], rtol=1e-6) and abs(difference[0]) > 1e-9:
+    if not (np.isfinite(a).all() and np.isfinite(b).all()):
+        return ""
+    difference = (a - b).ravel()
+    if difference.size > 1 and np.allclose(difference, difference[0], rtol=1e-6) and abs(difference[0]) > 1e-6:
         way = "more" if difference[0] > 0 else "less"
         return f"Every entry is {number(abs(difference[0]))} {way} than the expected one."
     return ""
@@ -295,7 +297,7 @@ def cause(failure):
     return CAUSES.get(kind) or CAUSES.get(failure.cause, "")
 
 
-def error_lines(failure):
+def error_lines(failure, explained=False):
     if failure.kind == "TimeUp":
         where = f" Line {failure.line_number}: {failure.line}" if failure.line else ""
         return [f"It did not finish within {BUDGET:.0f} seconds.{where}",
@@ -308,7 +310,7 @@ def error_lines(failure):
     lines = [f"It stops with an error. {failure.kind}: {failure.text}".rstrip(": ")]
     if failure.line_number:
         lines.append(indented(f"line {failure.line_number}: {failure.line}".rstrip(": ")))
-    return lines + [line for line in [cause(failure)] if line]
+    return lines + [line for line in [cause(failure)] if line and not explained]
 
 
 # ---------------------------------------------------------------- the message
