@@ -22,9 +22,16 @@ def shades(name):
     return LinearSegmentedColormap.from_list(name, ["#ffffff", COLORS[name]])
 
 
-def subplots(width, height, columns=1, **options):
-    """A row of axes in the book's style; sizes in inches."""
-    return plt.subplots(1, columns, figsize=(width, height), squeeze=False, **options)[1][0]
+def subplots(height, panels, **options):
+    """Axes by letter, laid out as in `panels`, on a figure of the book's width; inches.
+
+    All figures are 6 inches wide, so that their letters come out equally large, about as
+    large as the text on a page and still legible on a phone.
+    """
+    figure, axes = plt.subplot_mosaic(panels, figsize=(6.0, height), **options)
+    # A ground of the whole size: notebooks would crop empty margins, and enlarge the rest.
+    figure.add_artist(plt.Rectangle((0, 0), 1, 1, color="white", transform=figure.transFigure, zorder=-1))
+    return axes.values()
 
 
 def in_book_style(draw):
@@ -50,16 +57,16 @@ def bars(axes, heights, name, title, digits):
 @in_book_style
 def scores_and_weights(scores, weights):
     """Bar charts of one row: raw scores `(n_k,)` on the left, weights `(n_k,)` on the right."""
-    left, right = subplots(7.2, 2.8, 2)
+    left, right = subplots(2.6, "ab")
     bars(left, scores, "scores", "Raw scores", 1)
-    bars(right, weights, "weights", "Weights: the softmax of the scores", 3)
+    bars(right, weights, "weights", "Weights", 3)
     right.set_ylim(0, 1)
 
 
 @in_book_style
 def weights_by_temperature(temperatures, rows):
     """One bar chart for each temperature: `rows` are weights `(n_k,)`."""
-    for axes, temperature, weights in zip(subplots(7.8, 2.6, len(rows), sharey=True), temperatures, rows):
+    for axes, temperature, weights in zip(subplots(2.4, "abcde"[:len(rows)], sharey=True), temperatures, rows):
         bars(axes, weights, "weights", f"T = {temperature:g}", 2)
         axes.set(ylim=(0, 1.12), xticklabels=np.arange(len(weights)), xlabel="key")
 
@@ -71,7 +78,7 @@ def grid(axes, matrix, name, title, digits=1, rows="query", columns="key"):
     axes.imshow(np.abs(finite) / top, cmap=shades(name), vmin=0, vmax=1.6, aspect="equal")
     for (i, j), number in np.ndenumerate(matrix):
         label = f"{number:.{digits}f}" if np.isfinite(number) else "−∞"
-        axes.text(j, i, label.replace("-", "−"), ha="center", va="center", fontsize=9)
+        axes.text(j, i, label.replace("-", "−"), ha="center", va="center", fontsize=8.5)
         if not np.isfinite(number):
             axes.add_patch(plt.Rectangle((j - 0.5, i - 0.5), 1, 1, fill=False, hatch="///",
                                          edgecolor="#dddddd", linewidth=0))
@@ -85,16 +92,16 @@ def grid(axes, matrix, name, title, digits=1, rows="query", columns="key"):
 def score_matrix(query, key, scores):
     """Q `(n_q, d_k)`, K `(n_k, d_k)` and the scores `(n_q, n_k)` as grids of numbers."""
     widths = [query.shape[1], key.shape[0], key.shape[0]]
-    axes = subplots(7.8, 3.0, 3, gridspec_kw={"width_ratios": widths})
-    grid(axes[0], query, "query", "Q", rows="query", columns="feature")
-    grid(axes[1], key.T, "key", "Kᵀ", rows="feature", columns="key")
-    grid(axes[2], scores, "scores", "Scores", digits=2)
+    left, middle, right = subplots(2.4, "abc", width_ratios=widths)
+    grid(left, query, "query", "Q", rows="query", columns="feature")
+    grid(middle, key.T, "key", "Kᵀ", rows="feature", columns="key")
+    grid(right, scores, "scores", "Q Kᵀ")
 
 
 @in_book_style
 def scores_to_weights(scores, weights):
     """Masked scores and their weights, both `(n_q, n_k)`, as grids of numbers."""
-    left, right = subplots(7.2, 3.3, 2)
+    left, right = subplots(3.0, "ab")
     grid(left, scores, "scores", "Masked scores")
     grid(right, weights, "weights", "Weights", digits=2)
 
@@ -102,21 +109,22 @@ def scores_to_weights(scores, weights):
 @in_book_style
 def score_spread(scores_by_size, scaled_by_size):
     """Histograms of scores, {d_k: sample}: unscaled on the left, scaled on the right."""
-    left, right = subplots(7.8, 3.0, 2)
+    left, right = subplots(2.7, "ab")
     for axes, samples, title, reach in ((left, scores_by_size, "Dot products", 50),
                                         (right, scaled_by_size, "Divided by $\\sqrt{d_k}$", 5)):
         edges = np.linspace(-reach, reach, 101)
         for (size, sample), (style, shade) in zip(samples.items(), (("-", "#9aa0a6"), ("--", "#5f6368"), (":", "#202124"))):
             density, _ = np.histogram(sample, edges, density=True)
             axes.plot((edges[1:] + edges[:-1]) / 2, density, style, color=shade, label=f"$d_k$ = {size}")
-        axes.set(title=title, xlabel="score", ylabel="density", ylim=(0, None))
-        axes.legend()
+        axes.set(title=title, xlabel="score", ylim=(0, None))
+    left.set_ylabel("density")
+    left.legend(loc="upper right", borderpad=0, handlelength=1.5, fontsize=9)
 
 
 @in_book_style
 def smooth_maximum(gaps, maxima, lse):
     """The maximum and the log-sum-exp of the pair (0, gap), against the gap `(n,)`."""
-    axes, = subplots(6.0, 3.0)
+    axes, = subplots(2.9, "a")
     axes.plot(gaps, maxima, color=COLORS["scores"], linestyle="--")
     axes.plot(gaps, lse, color=COLORS["weights"])
     middle = len(gaps) // 2
@@ -149,7 +157,7 @@ def convex_combination(value, weights, output):
 
     The values are the corners of a convex polygon.
     """
-    axes, = subplots(5.6, 4.0)
+    axes, = subplots(3.6, "a")
     hull_of_values(axes, value, weights, output)
     axes.set(title="The output lies among the values", xlabel="feature 0", ylabel="feature 1")
 
@@ -157,18 +165,18 @@ def convex_combination(value, weights, output):
 @in_book_style
 def one_query(scores, weights, value, output):
     """The whole of attention for one query: scores, weights `(n_k,)`; values `(n_k, 2)`; output `(2,)`."""
-    left, middle, right = subplots(10.2, 3.1, 3, gridspec_kw={"width_ratios": [1, 1, 1.35]})
+    left, right, below = subplots(5.4, "ab;cc", height_ratios=[1, 1.35])
     bars(left, scores, "scores", "1. Raw scores", 1)
-    bars(middle, weights, "weights", "2. Softmax: weights", 3)
-    middle.set_ylim(0, 1)
-    hull_of_values(right, value, weights, output)
-    right.set(title="3. Weighted sum of values", xlabel="feature 0", ylabel="feature 1")
+    bars(right, weights, "weights", "2. Weights", 3)
+    right.set_ylim(0, 1)
+    hull_of_values(below, value, weights, output)
+    below.set(title="3. Output: the weighted sum of values", xlabel="feature 0", ylabel="feature 1")
 
 
 @in_book_style
 def regression(key, value, query, outputs):
     """Noisy points (key, value) and the attention outputs {label: output}, all one-dimensional."""
-    axes, = subplots(6.8, 3.4)
+    axes, = subplots(3.1, "a")
     axes.scatter(key, value, s=18, color=COLORS["value"], label="keys and values")
     for (label, output), style in zip(outputs.items(), (":", "-", "--")):
         axes.plot(query, output, color=COLORS["output"], linestyle=style, label=label)
