@@ -30,9 +30,17 @@ const scrollWideFormulas = () => all(".bd-article .math").forEach((formula) => {
   if (isWide) formula.tabIndex = 0;
   else formula.removeAttribute("tabindex");
 });
+// Browsers may break a line between a formula and the comma after it.
+const keepPunctuation = () => all("span.math").forEach((formula) => {
+  const after = formula.nextSibling;
+  const mark = /^[.,;:!?)]+/.exec(after?.nodeValue ?? "")?.[0];
+  if (mark) formula.append(after.splitText(mark.length).previousSibling);
+});
+
 window.addEventListener("resize", scrollWideFormulas);
 document.addEventListener("toggle", scrollWideFormulas, true);
 window.addEventListener("load", async () => {
   await window.MathJax?.startup?.promise;
+  keepPunctuation();
   scrollWideFormulas();
 });
