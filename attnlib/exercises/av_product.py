@@ -202,7 +202,7 @@ ATTENTION_SOFTMAX_MISTAKES = (
     *pick(softmax.EXPONENTIAL_MISTAKES, "no exponential", "power of 2 instead of e",
           "sigmoid instead of softmax", "argmax instead of softmax"),
     softmax.SIGN,
-    *pick(softmax.TOTAL_MISTAKES, "not divided by the sum", "divided by the largest power",
+    *pick(softmax.TOTAL_MISTAKES, "not divided by the sum",
           "one sum for the whole array", "sum over the wrong axis", "sum without keepdims",
           "epsilon in the denominator"),
     *softmax.AXIS_MISTAKES,
@@ -267,7 +267,8 @@ attention = Exercise(
         *raw_scores.SCALE_MISTAKES,
         *drop(raw_scores.PRODUCT_MISTAKES, "summed over positions instead of features"),
         *ATTENTION_SOFTMAX_MISTAKES,
-        *drop(AV_MISTAKES, "weights normalised again", "divided by the number of keys"),
+        *drop(AV_MISTAKES, "weights normalised again", "divided by the number of keys",
+              "only the best key's value"),
         *VALUE_MISTAKES,
     ),
 )

@@ -120,13 +120,16 @@ def _compare_failures(seen, predicted):
 
 def shown_by(exercise, hypothesis, seen):
     """Whether a hypothesis predicts a wrong answer on this case."""
-    case = seen.case
-    predicted, wanted = (exercise.predict(h, seen.index) for h in (hypothesis, ()))
-    if isinstance(predicted, Failure) or len(predicted) != len(wanted):
-        return True
+    return not same(exercise.predict(hypothesis, seen.index), exercise.predict((), seen.index), seen.case)
+
+
+def same(first, second, case):
+    """Whether two predictions agree on a case."""
+    if isinstance(first, Failure) or isinstance(second, Failure):
+        return isinstance(first, Failure) and isinstance(second, Failure) and first.cause == second.cause
     relative = tolerance(case, case.dtype, case.extreme)
-    return any(a.shape != b.shape or not close_rows(a, b, relative).all()
-               for a, b in zip(predicted, wanted))
+    return len(first) == len(second) and all(
+        a.shape == b.shape and close_rows(a, b, relative).all() for a, b in zip(first, second))
 
 
 # ---------------------------------------------------------------- all cases, all hypotheses
@@ -159,14 +162,19 @@ class Matcher:
     def right(self, k):
         return self.level((), k) > 0
 
-    def differs(self, hypothesis, k):
-        """Whether the hypothesis predicts a wrong answer here."""
-        return shown_by(self.exercise, hypothesis, self.seen[k])
+    def evident(self, hypothesis, missed):
+        """Whether each mistake of a hypothesis shows: without it, some explained case would not be."""
+        explained = [k for k in self.order if k not in missed]
+        return all(any(self._shows(hypothesis, member, k) for k in explained) for member in hypothesis)
 
-    def evidence(self, hypothesis, k):
-        level = self.level(hypothesis, k)
-        raises = isinstance(self.exercise.predict(hypothesis, self.seen[k].index), Failure)
-        return level > raises and self.differs(hypothesis, k)
+    def _shows(self, hypothesis, member, k):
+        index = self.seen[k].index
+        predicted = self.exercise.predict(hypothesis, index)
+        # an exception of another kind than the predicted one is no evidence
+        if self.level(hypothesis, k) <= isinstance(predicted, Failure):
+            return False
+        without = tuple(other for other in hypothesis if other != member)
+        return not same(predicted, self.exercise.predict(without, index), self.seen[k].case)
 
     def scan(self, size):
         """(hypotheses that explain all cases, those that explain the ordinary ones)."""
@@ -175,7 +183,7 @@ class Matcher:
             missed = self._missed(hypothesis)
             if missed is None:
                 continue
-            if size and not any(self.evidence(hypothesis, k) for k in self.order if k not in missed):
+            if not self.evident(hypothesis, missed):
                 continue
             (partial if missed else full).append((hypothesis, missed))
         return [hypothesis for hypothesis, _ in full], partial

@@ -7,11 +7,15 @@ holds answers written the way learners write them.
 import importlib.util
 import sys
 from collections import defaultdict
+from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 
-from .grading import exercises, grade, grade_function
+from . import report
+from .grading import exercises, grade, run_case
+from .guard import Clock
+from .match import explain
 
 ANSWERS = Path(__file__).resolve().parents[2] / "tests" / "exercise_answers"
 
@@ -44,52 +48,81 @@ def names_of(exercise, hypothesis):
     return {exercise.mistakes[i].name for i, _ in hypothesis}
 
 
-def said(result, names):
-    """Whether a grade names exactly these mistakes, or an alternative that holds them."""
-    found = set(result.mistakes)
-    if found == names:
-        return "exact"
-    if any(" or " in name for name in found):
-        options = {part for name in found for whole in name.split(" or ") for part in whole.split(" with ")}
-        if names <= options:
-            return "either"
-    return "no"
+def verdict(exercise, hypothesis):
+    """How the answer of a hypothesis is named.
+
+    "exact": these mistakes. "either": these or others that predict the same. "simpler": fewer
+    mistakes that predict the same. Anything else: what was said instead.
+    """
+    function, clock = simulated(exercise, hypothesis), Clock()
+    seen = [run_case(exercise, function, case, i, clock, i) for i, case in enumerate(exercise.all_cases())]
+    finding = explain(exercise, seen)
+    names = names_of(exercise, hypothesis)
+    found = [{mistake.name for mistake in chosen} for chosen in finding.sets]
+    if finding.generic or names not in found:
+        fewer = finding.explained and not finding.generic and len(found[0]) < len(names)
+        return "simpler" if fewer and not finding.correct else f"called {report.names(finding)}"
+    return "exact" if len(found) == 1 else "either"
 
 
 def prove_singles(exercise):
-    """{mistake: 'exact', 'either' or what was said instead}, over all variants."""
+    """{mistake: verdict}; the first that is not exact, if it has variants."""
     found = {}
     for hypothesis in exercise.hypotheses(1):
-        names = names_of(exercise, hypothesis)
-        result = grade_function(exercise, simulated(exercise, hypothesis))
-        verdict = said(result, names)
-        name = next(iter(names))
+        name = next(iter(names_of(exercise, hypothesis)))
         if found.get(name, "exact") == "exact":
-            found[name] = verdict if verdict != "no" else f"{result.status}: {result.mistakes}"
+            found[name] = verdict(exercise, hypothesis)
     return found
 
 
-def first_variants(exercise):
-    """The pairs of mistakes, each in its first variant."""
-    return [h for h in exercise.hypotheses(2) if all(j == 0 for _, j in h)]
+def pairs_of(exercise, limit=None):
+    """The pairs of mistakes that compose, in their first variants, evenly thinned to `limit`."""
+    pairs = [h for h in exercise.hypotheses(2) if all(j == 0 for _, j in h)]
+    if limit is None or len(pairs) <= limit:
+        return pairs
+    return [pairs[n * len(pairs) // limit] for n in range(limit)]
 
 
 def prove_pairs(exercise, limit=None):
-    """{pair: verdict} for the pairs of first variants, evenly thinned to `limit`."""
-    pairs = first_variants(exercise)
-    if limit and len(pairs) > limit:
-        pairs = [pairs[int(n * len(pairs) / limit)] for n in range(limit)]
-    found = {}
-    for hypothesis in pairs:
-        names = names_of(exercise, hypothesis)
-        result = grade_function(exercise, simulated(exercise, hypothesis))
-        verdict = said(result, names)
-        found[tuple(sorted(names))] = verdict if verdict != "no" else f"{result.status}: {result.mistakes}"
-    return found
+    """{pair of names: verdict}."""
+    return {tuple(sorted(names_of(exercise, h))): verdict(exercise, h) for h in pairs_of(exercise, limit)}
+
+
+@dataclass(frozen=True)
+class Entry:
+    """An answer a learner might give, and what must be said of it."""
+
+    exercise: str
+    function: object
+    right: bool
+    names: tuple = ()
+
+    @property
+    def label(self):
+        return f"{self.exercise}-{getattr(self.function, '__name__', 'answer')}"
+
+
+class Answers(list):
+    """The entries of one file in tests/exercise_answers, collected by decorators."""
+
+    def right(self, exercise, function=None):
+        """An answer that must be accepted."""
+        return self._add(exercise, True, (), function)
+
+    def wrong(self, exercise, *names, function=None):
+        """An answer that must be refused with exactly these names; without any if none is given."""
+        return self._add(exercise, False, names, function)
+
+    def _add(self, exercise, right, names, function):
+        def add(function):
+            self.append(Entry(exercise, function, right, names))
+            return function
+
+        return add if function is None else add(function)
 
 
 def load_answers():
-    """The answers in tests/exercise_answers: {exercise: [(function, kind, names)]}."""
+    """The answers in tests/exercise_answers: {exercise: [Entry, ...]}."""
     found = defaultdict(list)
     if not ANSWERS.is_dir():
         return found
@@ -109,27 +142,30 @@ def false_alarms(name, answers):
     return len(right), sum(grade(name, entry.function).status != "correct" for entry in right)
 
 
-HEADER = ("exercise", "mistakes", "alone", "pairs", "as a pair", "right", "alarms")
+HEADER = ("exercise", "mistakes", "alone", "pairs", "as a pair", "same as other", "misnamed", "right", "alarms")
+COLUMNS = "{:26}{:>9}{:>6}{:>6}{:>10}{:>14}{:>9}{:>6}{:>7}"
 
 
-def table(chosen=(), limit=60, details=True):
-    """The proof as text, an exercise a line; then what is not told apart."""
+def table(chosen=(), limit=40):
+    """The proof as text, an exercise a line; then what is not told apart, and why."""
     answers = load_answers()
-    lines = ["{:26}{:>9}{:>8}{:>8}{:>11}{:>8}{:>8}".format(*HEADER)]
-    remarks = []
+    lines, remarks = [COLUMNS.format(*HEADER)], []
     for exercise in exercises().values():
         if chosen and exercise.name not in chosen:
             continue
         singles, pairs = prove_singles(exercise), prove_pairs(exercise, limit)
-        good = [sum(v in ("exact", "either") for v in found.values()) for found in (singles, pairs)]
-        right, alarms = false_alarms(exercise.name, answers)
-        lines.append(f"{exercise.name:26}{len(singles):>9}{good[0]:>8}{len(pairs):>8}{good[1]:>11}"
-                     f"{right:>8}{alarms:>8}")
-        remarks += [f"{exercise.name}: {k}: {v}" for found in (singles, pairs) for k, v in found.items()
-                    if v != "exact"]
-    if details and remarks:
-        lines += ["", "Not named exactly:"] + remarks
-    return "\n".join(lines)
+        lines.append(_row(exercise, singles, pairs, false_alarms(exercise.name, answers)))
+        remarks += [f"{exercise.name}: {' and '.join([k] if isinstance(k, str) else k)}: {v}"
+                    for found in (singles, pairs) for k, v in found.items() if v != "exact"]
+    return "\n".join(lines + [""] * bool(remarks) + remarks)
+
+
+def _row(exercise, singles, pairs, alarms):
+    alone = sum(v == "exact" for v in singles.values())
+    exact = sum(v == "exact" for v in pairs.values())
+    same = sum(v in ("either", "simpler") for v in pairs.values())
+    return COLUMNS.format(exercise.name, len(singles), alone, len(pairs), exact, same,
+                          len(pairs) - exact - same, *alarms)
 
 
 # ---------------------------------------------------------------- the catalogue

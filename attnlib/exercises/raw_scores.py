@@ -422,7 +422,9 @@ TRIANGLE_MISTAKES = (
             does="The mask is square.",
             why="There may be more keys than queries, or fewer.",
             ask="Which shape must the mask share with the scores?"),
-    Mistake("everything allowed", change={"compare": lambda key, query: key >= -1 - 0 * query},
+    Mistake("everything allowed",
+            change={"compare": lambda key, query: key + 0 * query > -1, "offset": lambda n_q, n_k: 0,
+                    "sense": lambda mask: mask},
             does="Every query may see every key.",
             why="A causal mask hides the future.",
             ask="Which keys must query 0 not see?"),
@@ -578,6 +580,10 @@ def fill_with(value):
     return lambda scores, mask, dtype: np.where(mask, scores, value)
 
 
+def add_where_masked(value):
+    return lambda scores, mask, dtype: scores + np.where(mask, 0.0, value)
+
+
 def _lowest(scores, mask, dtype):
     return np.where(mask, scores, float(np.finfo(dtype).min))
 
@@ -624,17 +630,11 @@ MASK_MISTAKES = (
             why="NaN spreads: one of them makes a whole row of the softmax NaN.",
             ask="Which score gives a weight of exactly 0 after the softmax?"),
     Mistake("large negative number instead of -inf",
-            change=tuple({"fill": fill_with(value)} for value in FILLS) + ({"fill": _lowest},),
-            does="Masked scores are a large negative number.",
+            change=tuple({"fill": fill_with(value)} for value in FILLS) + ({"fill": _lowest},) +
+            tuple({"fill": add_where_masked(value)} for value in FILLS[:10]),
+            does="Masked scores are a large negative number, or lowered by one.",
             why="Scores may be large themselves, and a row in which all keys are masked becomes "
                 "uniform instead of empty. Only -inf is below every score in every dtype.",
-            ask="What are the weights of a row in which every key is masked?"),
-    Mistake("large negative number added",
-            change=tuple({"fill": lambda scores, mask, dtype, value=value: scores + np.where(mask, 0.0, value)}
-                         for value in FILLS),
-            does="Masked scores are lowered by a large number.",
-            why="Differences between masked scores survive, and show in a row in which all keys are "
-                "masked. Only -inf is below every score in every dtype.",
             ask="What are the weights of a row in which every key is masked?"),
     Mistake("masked scores removed", change={"fill": _removed},
             does="The answer is one long row of the allowed scores.",

@@ -163,9 +163,13 @@ SIGN = Mistake(
 EPSILONS = (1e-1, 1e-2, 1e-3, 1e-4, 1e-5, 1e-6, 1e-7, 1e-8, 1e-9)
 
 NO_DIVISION = Mistake(
-    "not divided by the sum", change={"divide": lambda powers, total: powers},
+    "not divided by the sum",
+    change=({"divide": lambda powers, total: powers},
+            # the largest power is 1 once the maximum is subtracted
+            {"total": lambda powers, axis: powers.max(axis=axis, keepdims=True)}),
     does="The weights are the bare exponentials: a row does not sum to 1.",
-    why="Weights are shares of one whole; without the sum they depend on what was subtracted.",
+    why="Weights are shares of one whole. Dividing by the largest power, or by nothing, makes the "
+        "largest weight 1 and leaves the row's sum as it comes.",
     ask="What must the weights of one query sum to?")
 
 TOTAL_MISTAKES = (
@@ -173,10 +177,6 @@ TOTAL_MISTAKES = (
     Mistake("divided by the mean", change={"total": lambda p, axis: p.mean(axis=axis, keepdims=True)},
             does="Each row sums to its own length, not to 1.",
             why="The mean is the sum divided by the number of scores; that number stays in the weights.",
-            ask="What does a row sum to after your division?"),
-    Mistake("divided by the largest power", change={"total": lambda p, axis: p.max(axis=axis, keepdims=True)},
-            does="The largest weight of each row is 1.",
-            why="The weights of a row must sum to 1: divide by the sum.",
             ask="What does a row sum to after your division?"),
     Mistake("divided by the Euclidean length",
             change={"total": lambda p, axis: np.sqrt((p ** 2).sum(axis=axis, keepdims=True))},
