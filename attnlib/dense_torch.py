@@ -39,7 +39,10 @@ def cap_scores(scores, softcap):
     """softcap * tanh(scores / softcap), which never passes softcap."""
     if softcap is None:
         return scores
-    return float(softcap) * torch.tanh(scores / float(softcap))
+    # Past tanh, whose gradient at NaN, from a huge masked key, would be 0 * NaN.
+    overflowed = torch.isnan(scores)
+    scaled = torch.where(overflowed, 0, scores) / float(softcap)
+    return torch.where(overflowed, scores, float(softcap) * torch.tanh(scaled))
 
 
 @in_float32_or_wider
