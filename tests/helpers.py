@@ -1,0 +1,100 @@
+"""What the tests of attnlib share: libraries, sizes, arrays, tolerances, comparison.
+
+Every size is a different prime, so that a transposition fails.
+"""
+
+import itertools
+
+import numpy as np
+import pytest
+import torch
+from hypothesis import settings
+
+from attnlib import attention_backward, attention
+
+BATCH, HEADS, N_Q, N_K, D_K, D_V = 2, 3, 5, 7, 11, 13
+
+# rtol and atol against a float64 oracle, for numbers of the order of 1.
+TOLERANCES = {"float64": 1e-12, "float32": 1e-5, "float16": 2e-3, "bfloat16": 1.6e-2}
+FINITE_DIFFERENCES = 1e-7
+
+ON_CUDA = pytest.param("cuda", marks=[
+    pytest.mark.gpu,
+    pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a CUDA device")])
+each_library = pytest.mark.parametrize("library", ["numpy", "torch", ON_CUDA])
+each_device = pytest.mark.parametrize("device", ["cpu", ON_CUDA])
+each_library_and_dtype = pytest.mark.parametrize("library, dtype", [
+    (library, dtype) for dtype in TOLERANCES for library in ("numpy", "torch")
+    if (library, dtype) != ("numpy", "bfloat16")] + [
+    pytest.param("cuda", dtype, marks=ON_CUDA.marks) for dtype in TOLERANCES])
+no_warnings = pytest.mark.filterwarnings("error")
+bounded = settings(max_examples=60, deadline=None, derandomize=True, database=None)
+
+
+def normal(*shape, seed=0):
+    return np.random.default_rng([seed, *shape]).standard_normal(shape)
+
+
+def draws(query=(N_Q, D_K), key=(N_K, D_K), value=(N_K, D_V)):
+    """Query, key and value of these shapes, from the normal distribution."""
+    return normal(*query, seed=1), normal(*key, seed=2), normal(*value, seed=3)
+
+
+def to_library(library, array, dtype=None):
+    """The NumPy array, or a tensor; a floating one in this dtype."""
+    if library == "numpy":
+        return np.array(array, dtype=None if array.dtype == bool else dtype)
+    device = "cuda" if library == "cuda" else "cpu"
+    tensor = torch.tensor(array, device=device)
+    return tensor if dtype is None or array.dtype == bool else tensor.to(getattr(torch, dtype))
+
+
+def to_float64(array):
+    """A NumPy array of float64, whatever came; a boolean mask stays boolean."""
+    if isinstance(array, torch.Tensor):
+        array = array.detach().cpu()
+        array = (array if array.dtype == torch.bool else array.double()).numpy()
+    return array if array.dtype == bool else np.asarray(array, dtype=np.float64)
+
+
+def in_library(library, arrays, mask=None, dtype="float64"):
+    """A problem's arrays and its mask, or None, in a library and dtype."""
+    arrays = [to_library(library, array, dtype) for array in arrays]
+    return arrays, None if mask is None else to_library(library, mask, dtype)
+
+
+def dtype_name(array):
+    return str(array.dtype).removeprefix("torch.")
+
+
+def assert_close(got, expected, like, dtype=None, tolerance=None):
+    """Values and shape as expected; kind, device and (unless given) dtype as `like`."""
+    dtype = dtype or dtype_name(like)
+    tolerance = tolerance or TOLERANCES[dtype]
+    assert type(got) is type(like)
+    assert dtype_name(got) == dtype
+    assert got.device == like.device
+    assert tuple(got.shape) == np.shape(expected)
+    np.testing.assert_allclose(to_float64(got), to_float64(expected), rtol=tolerance, atol=tolerance)
+
+
+def mask_shapes(shape):
+    """Every shape that broadcasts to this one: (), (n_k,), (1,), (n_q, n_k), (1, n_k), ..."""
+    return [picked for rank in range(len(shape) + 1)
+            for picked in itertools.product(*[(1, size) for size in shape[len(shape) - rank:]])]
+
+
+def random_mask(kind, shape, seed=0):
+    """Boolean, two thirds True; or floating, with -inf in place of False."""
+    may_attend = np.array(np.random.default_rng(seed).random(shape) < 2 / 3)
+    if kind == "boolean":
+        return may_attend
+    return np.where(may_attend, normal(*shape, seed=4), -np.inf)
+
+
+def gradients(query, key, value, grad_output, attn_mask=None, **options):
+    """Those of sum(grad_output * output), by attention_backward or by autograd."""
+    if isinstance(query, np.ndarray):
+        return attention_backward(query, key, value, grad_output, attn_mask, **options)
+    inputs = [array.detach().requires_grad_() for array in (query, key, value)]
+    return torch.autograd.grad(attention(*inputs, attn_mask, **options), inputs, grad_output)

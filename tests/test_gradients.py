@@ -1,0 +1,257 @@
+"""Gradients, NumPy's by formula and torch's by autograd, against finite differences and each other."""
+
+import numpy as np
+import pytest
+import torch
+from hypothesis import given
+from hypothesis import strategies as st
+
+import reference
+from attnlib import attention, attention_backward, log_softmax, logsumexp, mask_scores, softmax
+from cases import CASES, problem
+from helpers import (
+    BATCH, D_K, D_V, FINITE_DIFFERENCES, HEADS, N_K, N_Q, assert_close, bounded, draws, each_device, each_library,
+    each_library_and_dtype, gradients, in_library, no_warnings, normal, random_mask, to_float64, to_library)
+
+pytestmark = no_warnings
+WIDE = tuple((BATCH, HEADS, *shape) for shape in ((N_Q, D_K), (N_K, D_K), (N_K, D_V)))
+SMALL = tuple((2, *shape) for shape in ((3, 1), (2, 1), (2, 2)))
+SCORES = (BATCH, HEADS, N_Q, N_K)
+
+
+def random_like_output(arrays, mask, options):
+    return normal(*reference.attention(*arrays, mask, **options)[0].shape, seed=5)
+
+
+# --- first derivatives ---
+
+# Slopes along a direction need a smooth function: scores of 1e4 jump, scores of 1e-30 stand still.
+@pytest.mark.parametrize("name", [name for name in CASES if name != "huge scores"])
+@each_library
+def test_every_case_by_finite_differences(library, name):
+    arrays, mask, options = problem(name)
+    grad_output = random_like_output(arrays, mask, options)
+    inputs, wide_mask = in_library(library, arrays, mask)
+    grads = gradients(*inputs, to_library(library, grad_output), wide_mask, **options)
+    for index, grad in enumerate(grads):
+        direction = normal(*arrays[index].shape, seed=6)
+        slope = reference.slope(lambda *moved: (reference.attention(*moved, mask, **options)[0] * grad_output).sum(),
+                                arrays, index, direction)
+        assert np.isclose((to_float64(grad) * direction).sum(), slope, rtol=FINITE_DIFFERENCES, atol=FINITE_DIFFERENCES)
+        assert_close(grad, to_float64(grad), like=inputs[index])
+
+
+@each_library
+def test_entry_by_entry(library):
+    arrays, mask, options = problem("softcap, mask and causal")
+    grad_output = random_like_output(arrays, mask, options)
+    inputs, wide_mask = in_library(library, arrays, mask)
+    grads = gradients(*inputs, to_library(library, grad_output), wide_mask, **options)
+    for index, array in enumerate(arrays):
+        expected = [reference.slope(lambda *moved: (reference.attention(*moved, mask, **options)[0]
+                                                    * grad_output).sum(), arrays, index, one.reshape(array.shape))
+                    for one in np.eye(array.size)]
+        assert_close(grads[index], np.reshape(expected, array.shape), like=inputs[index],
+                     tolerance=FINITE_DIFFERENCES)
+
+
+@pytest.mark.parametrize("name", CASES)
+@each_device
+def test_every_case_as_autograd_through_plain_torch(device, name):
+    arrays, mask, options = problem(name)
+    grad_output = random_like_output(arrays, mask, options)
+    inputs, tensor_mask = in_library("torch" if device == "cpu" else device, arrays, mask)
+    inputs = [tensor.requires_grad_() for tensor in inputs]
+    plain = torch.autograd.grad(plain_attention(*inputs, tensor_mask, **options), inputs,
+                                torch.from_numpy(grad_output).to(device))
+    for grad, formula, theirs, tensor, array in zip(
+            gradients(*inputs, torch.from_numpy(grad_output).to(device), tensor_mask, **options),
+            attention_backward(*arrays, grad_output, mask, **options), plain, inputs, arrays):
+        assert_close(grad, to_float64(theirs), like=tensor, tolerance=1e-10)
+        assert_close(formula, to_float64(theirs), like=array, tolerance=1e-10)
+
+
+def plain_attention(query, key, value, attn_mask=None, is_causal=False, scale=None, softcap=None,
+                    enable_gqa=False):
+    """torch's own softmax; empty rows are cut out after it."""
+    if enable_gqa:
+        key, value = [array[..., torch.arange(query.shape[-3]) // (query.shape[-3] // array.shape[-3]), :, :]
+                      if query.shape[-3] else array[..., :0, :, :] for array in (key, value)]
+    scores = query @ key.mT * (query.shape[-1] ** -0.5 if scale is None else float(scale))
+    scores = scores if softcap is None else torch.tanh(scores / float(softcap)) * float(softcap)
+    allowed = torch.ones(scores.shape[-2:], dtype=torch.bool, device=query.device)
+    allowed = allowed.tril() if is_causal else allowed
+    if attn_mask is not None and attn_mask.dtype == torch.bool:
+        allowed = allowed & attn_mask
+    elif attn_mask is not None:
+        allowed = allowed & (attn_mask > -torch.inf)
+        scores = scores + torch.where(attn_mask > -torch.inf, attn_mask, 0)
+    alive = allowed.any(-1, keepdim=True)
+    weights = torch.softmax(torch.where(allowed | ~alive, scores, -torch.inf), dim=-1)
+    return torch.where(alive, weights, 0) @ value
+
+
+@pytest.mark.parametrize("name", ["no leading axes", "causal, more keys", "causal, more queries", "scale",
+                                  "two leading axes", "grouped heads"])
+@each_device
+def test_backward_as_of_scaled_dot_product_attention(device, name):
+    arrays, mask, options = problem(name)
+    mask = None if mask is None else mask | (np.arange(N_K) == 2)  # no empty rows: theirs depend on the version
+    grad_output = random_like_output(arrays, mask, options)
+    inputs, tensor_mask = in_library("torch" if device == "cpu" else device, arrays, mask)
+    inputs = [tensor.requires_grad_() for tensor in inputs]
+    theirs = torch.nn.functional.scaled_dot_product_attention(*inputs, tensor_mask, **options)
+    theirs = torch.autograd.grad(theirs, inputs, torch.from_numpy(grad_output).to(device))
+    for formula, expected, array in zip(attention_backward(*arrays, grad_output, mask, **options), theirs, arrays):
+        assert_close(formula, to_float64(expected), like=array)
+
+
+@st.composite
+def small_problems(draw):
+    n_q, n_k, d_k, d_v, batch = [draw(st.integers(1, 4)) for _ in range(5)]
+    lead = [draw(st.sampled_from([(), (1,), (batch,)])) for _ in range(3)]
+    arrays = draws((*lead[0], n_q, d_k), (*lead[1], n_k, d_k), (*lead[2], n_k, d_v))
+    mask = draw(st.sampled_from([None, random_mask("boolean", (n_q, n_k)), random_mask("floating", (n_k,))]))
+    return arrays, mask, {"is_causal": draw(st.booleans()), "scale": draw(st.floats(-3, 3)),
+                          "softcap": draw(st.sampled_from([None, 0.5, 30]))}
+
+
+@given(drawn=small_problems())
+@bounded
+def test_the_formula_is_what_autograd_finds(drawn):
+    arrays, mask, options = drawn
+    grad_output = random_like_output(arrays, mask, options)
+    inputs, tensor_mask = in_library("torch", arrays, mask)
+    by_autograd = gradients(*inputs, torch.from_numpy(grad_output), tensor_mask, **options)
+    for formula, expected, array in zip(attention_backward(*arrays, grad_output, mask, **options),
+                                        by_autograd, arrays):
+        assert_close(formula, to_float64(expected), like=array)
+
+
+# --- empty rows and masked keys ---
+
+EMPTY = {"boolean": np.arange(N_Q)[:, None] != 3, "floating": np.where(np.arange(N_Q)[:, None] != 3, 0, -np.inf)}
+
+
+@pytest.mark.parametrize("kind", EMPTY)
+@pytest.mark.parametrize("softcap", [None, 0.5])
+@each_library_and_dtype
+def test_an_empty_row_has_gradient_zero(library, dtype, softcap, kind):
+    arrays, mask = in_library(library, draws(*WIDE), EMPTY[kind], dtype)
+    grad_output = to_library(library, normal(BATCH, HEADS, N_Q, D_V), dtype)
+    grads = [to_float64(grad) for grad in gradients(*arrays, grad_output, mask, softcap=softcap)]
+    assert all(np.isfinite(grad).all() for grad in grads)
+    assert (grads[0][..., 3, :] == 0).all() and (grads[0][..., 2, :] != 0).all()
+
+
+@each_library
+def test_nobody_attends_to_anything(library):
+    arrays, mask = in_library(library, draws(*WIDE), np.array(False))
+    grads = gradients(*arrays, to_library(library, normal(BATCH, HEADS, N_Q, D_V)), mask)
+    assert all((to_float64(grad) == 0).all() for grad in grads)
+
+
+@pytest.mark.parametrize("softcap", [None, 0.5])
+@pytest.mark.parametrize("kind", ["boolean", "floating", "causal"])
+@each_library_and_dtype
+def test_a_huge_masked_key_and_value_leave_the_gradients_alone(library, dtype, kind, softcap):
+    last = N_K - 1
+    (query, key, value), _ = in_library(library, draws(), dtype=dtype)
+    grad_output = to_library(library, normal(N_Q, D_V), dtype)
+    mask = {"boolean": np.arange(N_K) < last, "floating": np.where(np.arange(N_K) < last, 0, -np.inf)}.get(kind)
+    mask = None if mask is None else to_library(library, mask, dtype)
+    options = {"is_causal": kind == "causal", "softcap": softcap}
+    expected = gradients(query, key[:last], value[:last], grad_output, **options)
+    key[last] = value[last] = torch.finfo(getattr(torch, dtype)).max
+    key[last, ::2] *= -1
+    for grad, kept, like in zip(gradients(query, key, value, grad_output, mask, **options), expected,
+                                (query, key, value)):
+        rows = np.zeros((len(like) - len(kept), kept.shape[1]))  # the masked key's own gradient is 0
+        assert_close(grad, np.concatenate([to_float64(kept), rows]), like=like)
+
+
+# --- torch: twice differentiable, also with respect to the mask ---
+
+CHECKED = {"plain": {}, "causal": {"is_causal": True}, "softcap": {"softcap": 0.5, "scale": 0.7},
+           "log-sum-exp": {"is_causal": True, "return_lse": True}}
+MASKS = {"boolean": torch.tensor([[True, False], [False, False], [True, True]]),
+         "floating": torch.tensor([[0.3, -0.2], [-torch.inf, -torch.inf], [-torch.inf, 0.1]], dtype=torch.float64),
+         "one of each key": torch.tensor([0.3, -0.2], dtype=torch.float64)}
+
+
+def checkable(device, mask, options):
+    """A function of tensors that need gradients, and the tensors; an empty row's -inf is left out."""
+    library = "torch" if device == "cpu" else device
+    arrays, _ = in_library(library, draws(*SMALL))
+    mask = mask if mask is None else mask.to(device)
+    inputs = arrays + [mask] * (mask is not None and mask.is_floating_point())
+    fixed = [] if len(inputs) == 4 or mask is None else [mask]
+
+    def function(*inputs):
+        results = attention(*inputs, *fixed, **options)
+        if not options.get("return_lse"):
+            return results
+        return results[0], torch.where(torch.isinf(results[1]), 0, results[1])
+    return function, [tensor.clone().requires_grad_() for tensor in inputs]
+
+
+@pytest.mark.parametrize("mask", [None, *MASKS])
+@pytest.mark.parametrize("name", CHECKED)
+@each_device
+def test_gradcheck_and_gradgradcheck(device, name, mask):
+    function, inputs = checkable(device, MASKS.get(mask), CHECKED[name])
+    assert torch.autograd.gradcheck(function, inputs)
+    assert torch.autograd.gradgradcheck(function, inputs)
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+@pytest.mark.parametrize("mask", ["boolean", "floating"])
+@each_device
+def test_an_empty_row_has_second_derivative_zero(device, mask, dtype):
+    function, inputs = checkable(device, MASKS[mask], {"return_lse": True, "softcap": 0.5})
+    inputs = [tensor.detach().to(getattr(torch, dtype)).requires_grad_() for tensor in inputs]
+    if mask == "boolean":
+        function = lambda *inputs: attention(*inputs, MASKS[mask].to(device), softcap=0.5)  # noqa: E731
+    results = function(*inputs)
+    results = results if isinstance(results, tuple) else (results,)
+    first = torch.autograd.grad(sum((result ** 3).sum() for result in results), inputs, create_graph=True)
+    second = torch.autograd.grad(sum((grad ** 2).sum() for grad in first), inputs)
+    for grads in (first, second):
+        assert all(torch.isfinite(grad).all() for grad in grads)
+        assert (grads[0][:, 1] == 0).all()
+    assert any((grad != 0).any() for grad in second)
+
+
+@each_device
+def test_the_log_sum_exp_of_an_empty_row_has_gradient_zero(device):
+    inputs, mask = in_library("torch" if device == "cpu" else device, draws(), EMPTY["boolean"])
+    query, key, value = [tensor.requires_grad_() for tensor in inputs]
+    lse = attention(query, key, value, mask, return_lse=True)[1]
+    grads = torch.autograd.grad(lse.sum(), (query, key))
+    weights = torch.where(mask, torch.softmax(query @ key.mT / D_K ** 0.5, dim=-1), 0)
+    assert_close(grads[0], to_float64(weights @ key / D_K ** 0.5), like=query)
+    assert_close(grads[1], to_float64(weights.mT @ query / D_K ** 0.5), like=key)
+
+
+@pytest.mark.parametrize("step", [softmax, logsumexp, log_softmax])
+@each_device
+def test_steps_with_empty_rows(device, step):
+    scores = torch.tensor(normal(2, 3), device=device, requires_grad=True)
+    mask = torch.tensor([[True, True, False], [False, False, False]], device=device)
+
+    def function(scores):
+        result = step(mask_scores(scores, mask))
+        return torch.where(torch.isinf(result), 0, result)
+    assert torch.autograd.gradcheck(function, scores)
+    assert torch.autograd.gradgradcheck(function, scores)
+
+
+@each_device
+def test_functional_gradient_of_each_example(device):
+    library = "torch" if device == "cpu" else device
+    (query, key, value), mask = in_library(library, draws(*WIDE), random_mask("floating", SCORES))
+    each = torch.func.vmap(torch.func.grad(lambda *one: attention(*one).sum(), argnums=(0, 1, 2, 3)))
+    ones = torch.ones(BATCH, HEADS, N_Q, D_V, device=device, dtype=torch.float64)
+    expected = gradients(query, key, value, ones, mask)
+    for grad, whole, like in zip(each(query, key, value, mask), expected, (query, key, value)):
+        assert_close(grad, to_float64(whole), like=like)
