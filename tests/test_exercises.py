@@ -4,7 +4,7 @@ import pytest
 
 from attnlib.exercises import grade
 from attnlib.exercises.grading import exercises
-from attnlib.exercises.proof import load_answers, prove_pairs, prove_singles
+from attnlib.exercises.proof import catalogue, load_answers, prove_pairs, prove_singles, sentence
 
 ENTRIES = [entry for entries in load_answers().values() for entry in entries]
 NAMES = list(exercises())
@@ -22,3 +22,45 @@ def test_wrong_answer_is_named(entry):
     assert result.status in ("incorrect", "error"), result.message
     assert set(result.mistakes) == set(entry.names), result.message
     assert all(len(line) <= 76 for line in result.message.split("\n")), result.message
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_enough_right_and_wrong_answers(name):
+    right = [e for e in ENTRIES if e.exercise == name and e.right]
+    assert len(right) >= 3
+    assert len(exercises()[name].mistakes) >= 6
+    assert len(exercises()[name].hints) >= 3
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_every_mistake_is_named_alone(name):
+    found = prove_singles(exercises()[name])
+    assert {mistake: said for mistake, said in found.items() if said != "exact"} == {}
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_pairs_are_named_as_pairs(name):
+    found = prove_pairs(exercises()[name], limit=25)
+    misnamed = {pair: said for pair, said in found.items() if said not in ("exact", "either", "simpler")}
+    assert misnamed == {}
+    exact = sum(said == "exact" for said in found.values())
+    assert exact >= 0.7 * len(found), found
+
+
+def test_mistakes_are_written_as_sentences():
+    for exercise in exercises().values():
+        for mistake in exercise.mistakes:
+            where = exercise.name, mistake.name
+            assert mistake.does[0].isupper() and mistake.does.endswith("."), where
+            assert mistake.why[0].isupper() and mistake.why.endswith("."), where
+            assert mistake.ask[0].isupper() and mistake.ask.endswith("?"), where
+            assert " or " not in mistake.name and " with " not in mistake.name, where
+        names = [mistake.name for mistake in exercise.mistakes]
+        assert len(names) == len(set(names)), exercise.name
+
+
+def test_catalogue_holds_every_mistake():
+    text = catalogue()
+    for exercise in exercises().values():
+        assert exercise.name in text
+        assert all(sentence(mistake.name) in text for mistake in exercise.mistakes)

@@ -72,7 +72,7 @@ AV_MISTAKES = (
             does="Every query gets the plain mean, or the sum, of all values.",
             why="A value counts as much as its weight says.",
             ask="Where does your output depend on the weights?"),
-    Mistake("only the best key's value", change={"weights_in": _best_only},
+    Mistake("only the best key's value", change=({"weights_in": lambda w: softmax._first_hot(w, -1)}, {"weights_in": _best_only}),
             does="Each query gets the one value with the largest weight.",
             why="All values count, each with its weight; choosing one has no useful gradient.",
             ask="What do the smaller weights contribute?"),
@@ -247,7 +247,7 @@ def attention_cases():
     return [with_value(case, number) for number, case in enumerate(raw_scores.score_cases(), 20)] + [
         huge([[100], [0]], [[100], [99], [0]]), huge([[-100], [0]], [[100], [101], [102]]),
         huge([[100, 0], [1, 0]], [[0, 1], [0, 2], [0, 3]]),
-        huge([[200], [1]], [[100], [-100], [100]]),
+        huge([[200], [1]], [[100], [-100], [100]]), huge([[4], [1]], [[100], [99], [0]]),
         Case(HUGE, (np.array([[1000.0]]), np.array([[1.0]] * 10 + [[0.0]]), np.arange(11.0)[:, None]), True),
     ]
 

@@ -153,7 +153,7 @@ def properties(seen, wanted):
     found = []
     for values, part in zip(seen.values, wanted):
         found += _part_properties(values, part)
-    return found[:4]
+    return found[:4] or ["The shape is right, the numbers are not."]
 
 
 def _part_properties(values, wanted):
@@ -321,15 +321,15 @@ ORDER = ("first", "second", "third", "fourth", "fifth")
 def mistake_lines(finding):
     """Paragraphs on the named mistakes: what the answer does, the name, why it is one."""
     sure, either = common(finding.sets)
-    named = list(sure) + list(finding.generic.values())
-    lines = []
-    for place, mistake in enumerate(named):
-        which = f"The {ORDER[min(place, 4)]} mistake" if len(named) + bool(either) > 1 else "The mistake"
-        lines += [f"What it does: {mistake.does}", f"{which}: {mistake.name}. {mistake.why}", ""]
+    texts = [(m.does, f"{m.name}. {m.why}") for m in sure]
     if either:
-        which = "Another mistake" if named else "The mistake"
-        lines.append(f"{which}: either {', or '.join(either)}. What you returned does not tell which.")
-        lines += [f"What it does: {m.does}" for m in finding.sets[0] if m not in sure][:1] + [""]
+        does = next(m.does for m in finding.sets[0] if m not in sure)
+        texts.append((does, f"either {', or '.join(either)}. What came back does not tell which."))
+    texts += [(m.does, f"{m.name}. {m.why}") for m in finding.generic.values()]
+    lines = []
+    for place, (does, name) in enumerate(texts):
+        which = f"The {ORDER[min(place, 4)]} mistake" if len(texts) > 1 else "The mistake"
+        lines += [f"What it does: {does}", f"{which}: {name}", ""]
     return lines
 
 

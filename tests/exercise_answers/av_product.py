@@ -1,0 +1,235 @@
+"""Answers to the exercises of "The AV product", written as learners write them."""
+
+import math
+
+import numpy as np
+
+import attnlib
+from attnlib.exercises.proof import Answers
+
+ANSWERS = answers = Answers()
+
+
+def soft(scores):
+    e = np.exp(scores - scores.max(axis=-1, keepdims=True))
+    return e / e.sum(axis=-1, keepdims=True)
+
+
+# ---------------------------------------------------------------- av_product
+
+answers.right("av_product", attnlib.av_product)
+answers.right("av_product", np.matmul)
+answers.right("av_product", lambda weights, value: np.einsum("...ij,...jd->...id", weights, value))
+answers.right("av_product", lambda a, v: (a[..., None] * v[..., None, :, :]).sum(axis=-2))
+
+
+@answers.right("av_product")
+def av_by_keys(weights, value):
+    return sum(weights[..., j, None] * value[..., j : j + 1, :] for j in range(value.shape[-2]))
+
+
+@answers.wrong("av_product", "Aᵀ V instead of A V")
+def av_transposed(weights, value):
+    return np.swapaxes(weights, -1, -2) @ value
+
+
+@answers.wrong("av_product", "weights averaged over the batch")
+def av_batch_mean(weights, value):
+    axes = tuple(range(weights.ndim - 2))
+    return weights.mean(axis=axes) @ value if axes else weights @ value
+
+
+@answers.wrong("av_product", "summed over the batch")
+def av_batch_sum(weights, value):
+    out = weights @ value
+    while out.ndim > 2:
+        out = out.sum(axis=0)
+    return out
+
+
+@answers.wrong("av_product", "weights normalised again")
+def av_normalised(weights, value):
+    return weights / weights.sum(-1, keepdims=True) @ value
+
+
+@answers.wrong("av_product", "V A instead of A V")
+def av_order(weights, value):
+    return value @ weights
+
+
+@answers.wrong("av_product", "elementwise product")
+def av_elementwise(weights, value):
+    return weights * value
+
+
+@answers.wrong("av_product", "np.dot on batches")
+def av_np_dot(weights, value):
+    return np.dot(weights, value)
+
+
+@answers.wrong("av_product", "weights ignored")
+def av_mean(weights, value):
+    return np.broadcast_to(value.mean(axis=-2, keepdims=True), (*weights.shape[:-1], value.shape[-1]))
+
+
+@answers.wrong("av_product", "only for two axes")
+def av_loops(weights, value):
+    n_q, n_k = weights.shape
+    out = np.zeros((n_q, value.shape[1]), weights.dtype)
+    for i in range(n_q):
+        for j in range(n_k):
+            out[i] += weights[i, j] * value[j]
+    return out
+
+
+@answers.wrong("av_product", "only the best key's value")
+def av_best(weights, value):
+    return np.take_along_axis(value, weights.argmax(-1)[..., None], axis=-2)
+
+
+@answers.wrong("av_product", "divided by the number of keys", "float64 leaks out")
+def av_mean_of_products(weights, value):
+    out = weights @ value
+    return out / np.float64(weights.shape[-1])
+
+
+@answers.wrong("av_product", "softmax of the weights")
+def av_softmax(weights, value):
+    return soft(weights) @ value
+
+
+@answers.wrong("av_product", "output transposed")
+def av_output_transposed(weights, value):
+    return np.einsum("...ij,...jd->...di", weights, value)
+
+
+@answers.wrong("av_product", "features summed")
+def av_features(weights, value):
+    return np.einsum("...ij,...jd->...i", weights, value)
+
+
+# ---------------------------------------------------------------- attention
+
+answers.right("attention", attnlib.attention)
+answers.right("attention", lambda q, k, v: attnlib.softmax(attnlib.raw_scores(q, k)) @ v)
+
+
+@answers.right("attention")
+def attention_plain(query, key, value):
+    return soft(query @ np.swapaxes(key, -1, -2) / math.sqrt(query.shape[-1])) @ value
+
+
+@answers.right("attention")
+def attention_einsum_upcast(query, key, value):
+    q, k, v = (x.astype(np.float64) for x in (query, key, value))
+    weights = soft(np.einsum("...id,...jd->...ij", q, k) / np.sqrt(q.shape[-1]))
+    return np.einsum("...ij,...jd->...id", weights, v).astype(query.dtype)
+
+
+@answers.right("attention")
+def attention_divided_last(query, key, value):
+    scores = (query * query.shape[-1] ** -0.5) @ key.mT
+    powers = np.exp(scores - scores.max(-1, keepdims=True))
+    return (powers @ value) / powers.sum(-1, keepdims=True)
+
+
+@answers.right("attention")
+def attention_row_by_row(query, key, value):
+    out = np.empty((*query.shape[:-1], value.shape[-1]), value.dtype)
+    for index in np.ndindex(*query.shape[:-2]):
+        for i in range(query.shape[-2]):
+            scores = key[index] @ query[index][i] / math.sqrt(key.shape[-1])
+            out[index][i] = soft(scores) @ value[index]
+    return out
+
+
+@answers.wrong("attention", "no scale")
+def attention_unscaled(query, key, value):
+    return soft(query @ key.mT) @ value
+
+
+@answers.wrong("attention", "float64 leaks out")
+def attention_leaking(query, key, value):
+    return soft(query @ key.mT / np.sqrt(key.shape[-1])) @ value
+
+
+@answers.wrong("attention", "no maximum subtracted")
+def attention_naive(query, key, value):
+    scores = query @ key.mT / math.sqrt(query.shape[-1])
+    return np.exp(scores) / np.exp(scores).sum(axis=-1, keepdims=True) @ value
+
+
+@answers.wrong("attention", "no scale", "no maximum subtracted")
+def attention_unscaled_naive(query, key, value):
+    powers = np.exp(np.einsum("...id,...jd->...ij", query, key))
+    return np.einsum("...ij,...jd->...id", powers / powers.sum(-1, keepdims=True), value)
+
+
+@answers.wrong("attention", "softmax over the queries' axis")
+def attention_other_axis(query, key, value):
+    scores = query @ key.mT / math.sqrt(query.shape[-1])
+    e = np.exp(scores - scores.max(axis=-2, keepdims=True))
+    return e / e.sum(axis=-2, keepdims=True) @ value
+
+
+@answers.wrong("attention", "softmax over everything", "d_k instead of sqrt(d_k)")
+def attention_everything(query, key, value):
+    scores = query @ key.mT / query.shape[-1]
+    e = np.exp(scores - scores.max())
+    return e / e.sum() @ value
+
+
+@answers.wrong("attention", ".T on a batched array")
+def attention_dot_t(query, key, value):
+    return soft(query @ key.T / math.sqrt(query.shape[-1])) @ value
+
+
+@answers.wrong("attention", "keys instead of values")
+def attention_keys(query, key, value):
+    return soft(query @ key.mT / math.sqrt(query.shape[-1])) @ key
+
+
+@answers.wrong("attention", "weights returned instead of the output")
+def attention_weights(query, key, value):
+    return soft(query @ key.mT / math.sqrt(query.shape[-1]))
+
+
+@answers.wrong("attention", "softmax left out")
+def attention_linear(query, key, value):
+    return query @ key.mT / math.sqrt(query.shape[-1]) @ value
+
+
+@answers.wrong("attention", "scale after the softmax")
+def attention_scaled_late(query, key, value):
+    return soft(query @ key.mT) @ value / math.sqrt(query.shape[-1])
+
+
+@answers.wrong("attention", "extra value returned")
+def attention_and_weights(query, key, value):
+    weights = soft(query @ key.mT / math.sqrt(query.shape[-1]))
+    return weights @ value, weights
+
+
+@answers.wrong("attention", "extra value returned", "no scale")
+def attention_and_weights_unscaled(query, key, value):
+    weights = soft(query @ key.mT)
+    return weights @ value, weights
+
+
+@answers.wrong("attention", "one maximum for the whole array", "sqrt(n_k) instead of sqrt(d_k)")
+def attention_global_maximum(query, key, value):
+    scores = query @ key.mT / key.shape[-2] ** 0.5
+    e = np.exp(scores - scores.max())
+    return e / e.sum(-1, keepdims=True) @ value
+
+
+@answers.wrong("attention", "sqrt(n_q) instead of sqrt(d_k)", "softmax over the queries' axis")
+def attention_two(query, key, value):
+    scores = query @ key.mT / query.shape[-2] ** 0.5
+    e = np.exp(scores - scores.max(-2, keepdims=True))
+    return e / e.sum(-2, keepdims=True) @ value
+
+
+@answers.wrong("attention", "K Qᵀ instead of Q Kᵀ")
+def attention_transposed(query, key, value):
+    return soft(key @ query.mT / math.sqrt(query.shape[-1])) @ value

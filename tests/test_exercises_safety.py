@@ -1,0 +1,408 @@
+"""Whatever a learner passes in gets a sentence, and leaves everything as it was."""
+
+import asyncio
+import builtins
+import io
+import math
+import os
+import random
+import signal
+import sys
+import threading
+import time
+import warnings
+from contextlib import redirect_stdout
+
+import numpy as np
+import pytest
+
+from attnlib.exercises import check, grade, guard, hint, status
+from attnlib.exercises.grading import exercises
+
+
+def softmax(scores, axis=-1):
+    e = np.exp(scores - scores.max(axis=axis, keepdims=True))
+    return e / e.sum(axis=axis, keepdims=True)
+
+
+def said(function, name="softmax"):
+    result = grade(name, function)
+    assert all(len(line) <= 76 for line in result.message.split("\n")), result.message
+    return result
+
+
+# ---------------------------------------------------------------- not attempted
+
+def stub_pass(scores, axis=-1):
+    pass
+
+
+def stub_dots(scores, axis=-1):
+    """Softmax along an axis."""
+    ...
+
+
+def stub_return_dots(scores, axis=-1):
+    shifted = ...
+    weights = ...  # noqa: F841
+    return shifted
+
+
+def stub_raises(scores, axis=-1):
+    raise NotImplementedError("your turn")
+
+
+def stub_returns_none(scores, axis=-1):
+    weights = None
+    return weights
+
+
+@pytest.mark.parametrize("stub", [None, ..., stub_pass, stub_dots, stub_return_dots, stub_raises, stub_returns_none,
+                                  lambda scores, axis=-1: ..., lambda scores, axis=-1: NotImplemented])
+def test_not_attempted(stub):
+    result = said(stub)
+    assert result.status == "not attempted" and result.mistakes == ()
+    assert 'hint("softmax")' in result.message
+
+
+# ---------------------------------------------------------------- the wrong thing altogether
+
+@pytest.mark.parametrize("thing, words", [
+    (np.ones(3), "without calling it"), ([1, 2], "without calling it"), (3.5, "without calling it"),
+    ("softmax", "without quotes"),
+])
+def test_not_a_function(thing, words):
+    result = said(thing)
+    assert result.status == "error" and words in " ".join(result.message.split())
+
+
+def test_names_are_checked():
+    assert "Did you mean softmax" in grade("sofmax", softmax).message
+    assert "status() lists all" in grade("qqqq", softmax).message
+    assert "in quotes" in grade(3, softmax).message
+    assert "second argument is missing" in grade("softmax").message
+    assert grade(softmax, "softmax").status == "correct"
+
+
+def returns(value):
+    return lambda scores, axis=-1: value
+
+
+async def coroutine(scores, axis=-1):
+    return softmax(scores, axis)
+
+
+class Hostile:
+    def __array__(self, *args, **kwargs):
+        raise RuntimeError("no array")
+
+    def __eq__(self, other):
+        raise RuntimeError("no comparison")
+
+    def __bool__(self):
+        raise RuntimeError("no truth")
+
+
+class Unprintable(Exception):
+    def __str__(self):
+        raise ValueError("no text")
+
+
+def raises(error):
+    def function(scores, axis=-1):
+        raise error
+
+    return function
+
+
+@pytest.mark.parametrize("function, words", [
+    (lambda: 1, "must take (scores, axis=-1)"),
+    (lambda scores, axis, more: 1, "must take (scores, axis=-1)"),
+    (returns("weights"), "a string"),
+    (returns({"a": 1}), "type dict"),
+    (returns([]), "an empty list"),
+    (returns([[1], [1, 2]]), "different lengths"),
+    (returns(np.array([None, 1])), "Python objects"),
+    (returns(np.ones(3, complex)), "complex"),
+    (returns(softmax), "a function"),
+    (returns(np.ma.masked_array([1.0])), "masked array"),
+    (lambda scores, axis=-1: (s for s in scores), "a generator"),
+    (lambda scores, axis=-1: map(float, scores), "a map"),
+    (coroutine, "a coroutine"),
+    (returns(Hostile()), "RuntimeError"),
+    (raises(Unprintable()), "Unprintable"),
+    (raises(SystemExit(3)), "ends the program"),
+    (raises(KeyboardInterrupt()), "KeyboardInterrupt"),
+    (raises(MemoryError()), "MemoryError"),
+    (raises(GeneratorExit()), "GeneratorExit"),
+    (lambda scores, axis=-1: sys.exit("bye"), "ends the program"),
+    (lambda scores, axis=-1: exit(), "exit()"),
+    (lambda scores, axis=-1: os._exit(3), "_exit()"),
+    (lambda scores, axis=-1: os.abort(), "abort()"),
+    (lambda scores, axis=-1: input("n? "), "input()"),
+    (lambda scores, axis=-1: breakpoint(), "breakpoint()"),
+    (lambda scores, axis=-1: nonsense(scores), "nonsense"),  # noqa: F821
+    (lambda scores, axis=-1: scores(0), "square ones"),
+    (lambda scores, axis=-1: math.exp(scores), "math module works on single numbers"),
+    (lambda scores, axis=-1: scores.softmax(), "no such method"),
+    (lambda scores, axis=-1: np.full(scores.shape, np.nan), "NaN"),
+    (lambda scores, axis=-1: np.zeros(0), "shape (0,)"),
+])
+def test_one_clear_sentence(function, words):
+    result = said(function)
+    assert result.status in ("incorrect", "error")
+    assert words in " ".join(result.message.split()), result.message
+
+
+def test_local_name_used_before_it_has_a_value():
+    def function(scores, axis=-1):
+        e = e / e.sum()  # noqa: F821, F823
+        return e
+
+    text = said(function).message
+    assert "local there" in text and "e = e / e.sum()" in text
+
+
+def test_recursion_ends():
+    def function(scores, axis=-1):
+        sys.setrecursionlimit(10**8)
+        return function(scores, axis)
+
+    assert "calls itself without end" in said(function).message
+
+
+def test_line_of_the_error_is_shown():
+    def function(scores, axis=-1):
+        powers = np.exp(scores)
+        return powers / powers.sum(axis=7)
+
+    result = said(function)
+    assert result.status == "error" and "return powers / powers.sum(axis=7)" in result.message
+
+
+# ---------------------------------------------------------------- time
+
+def forever(scores, axis=-1):
+    while True:
+        pass
+
+
+def forever_swallowing(scores, axis=-1):
+    while True:
+        try:
+            scores = scores + 1
+        except:  # noqa: E722
+            pass
+
+
+def forever_swallowing_exceptions(scores, axis=-1):
+    while True:
+        try:
+            time.sleep(1)
+        except Exception:
+            pass
+
+
+@pytest.mark.parametrize("function", [forever, forever_swallowing, forever_swallowing_exceptions])
+def test_endless_loop_ends(function, monkeypatch):
+    monkeypatch.setattr(guard.Clock.__init__, "__defaults__", (0.4,))
+    start = time.monotonic()
+    result = said(function)
+    assert time.monotonic() - start < 2
+    assert result.status == "error" and result.mistakes == ("endless loop",)
+    assert "did not finish" in result.message
+
+
+@pytest.mark.parametrize("function", [forever, forever_swallowing_exceptions])
+def test_endless_loop_ends_outside_the_main_thread(function, monkeypatch):
+    monkeypatch.setattr(guard.Clock.__init__, "__defaults__", (0.4,))
+    found = []
+    thread = threading.Thread(target=lambda: found.append(grade("softmax", function)))
+    thread.start()
+    thread.join(8)
+    assert found and found[0].mistakes == ("endless loop",)
+    assert threading.Thread is not None and sys.gettrace() is None
+
+
+def test_right_answer_is_right_in_a_thread():
+    found = []
+    thread = threading.Thread(target=lambda: found.append(grade("softmax", softmax)))
+    thread.start()
+    thread.join()
+    assert found[0].status == "correct"
+
+
+def test_timer_and_handlers_are_put_back():
+    def handler(*unused):
+        raise AssertionError
+
+    before = signal.signal(signal.SIGALRM, handler)
+    signal.setitimer(signal.ITIMER_REAL, 500)
+    try:
+        grade("softmax", softmax)
+        assert signal.getsignal(signal.SIGALRM) is handler
+        assert 400 < signal.getitimer(signal.ITIMER_REAL)[0] <= 500
+        assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)
+
+
+def test_ctrl_c_comes_through():
+    def function(scores, axis=-1):
+        signal.raise_signal(signal.SIGINT)
+
+    with pytest.raises(KeyboardInterrupt):
+        grade("softmax", function)
+    assert grade("softmax", softmax).status == "correct"
+
+
+# ---------------------------------------------------------------- global state
+
+def vandal(scores, axis=-1):
+    np.seterr(all="raise")
+    np.random.seed(3)
+    random.seed(3)
+    np.set_printoptions(precision=1)
+    np.exp = np.exp2
+    np.linalg.norm = None
+    math.pi = 3
+    builtins.sum = max
+    np.invented = 1
+    os.environ["ATTNLIB_TEST"] = "1"
+    os.chdir("/")
+    sys.path.insert(0, "/nowhere")
+    sys.path = ["/elsewhere"]
+    sys.stdout = None
+    sys.stderr = None
+    sys.setrecursionlimit(123)
+    sys.settrace(None)
+    warnings.simplefilter("error")
+    return scores
+
+
+def world():
+    return (np.geterr(), np.random.get_state()[1].tolist(), random.getstate(), np.get_printoptions(), np.exp,
+            np.linalg.norm, math.pi, builtins.sum, hasattr(np, "invented"), dict(os.environ), os.getcwd(),
+            list(sys.path), id(sys.path), sys.stdout, sys.stderr, sys.getrecursionlimit(), list(warnings.filters),
+            sys.gettrace(), os._exit, builtins.input, builtins.exit, sys.setrecursionlimit)
+
+
+@pytest.mark.parametrize("function", [vandal, softmax, raises(ValueError("x")), lambda s, axis=-1: os._exit(1)])
+def test_global_state_is_put_back(function):
+    before = world()
+    said(function)
+    assert world() == before
+
+
+def test_torch_state_is_put_back():
+    torch = pytest.importorskip("torch")
+
+    def function(scores, axis=-1):
+        torch.manual_seed(7)
+        torch.set_default_dtype(torch.float64)
+        torch.set_grad_enabled(False)
+        torch.set_num_threads(1 if torch.get_num_threads() > 1 else 2)
+        return torch.softmax(torch.tensor(scores), axis)
+
+    before = torch.get_default_dtype(), torch.is_grad_enabled(), torch.get_num_threads(), torch.get_rng_state().tolist()
+    result = said(function)
+    assert result.mistakes == ("torch tensor instead of an array",)
+    after = torch.get_default_dtype(), torch.is_grad_enabled(), torch.get_num_threads(), torch.get_rng_state().tolist()
+    assert after == before
+
+
+def test_output_is_kept_and_cut(capsys):
+    def function(scores, axis=-1):
+        print("powers", *range(10000))
+        for _ in range(1000):
+            print("again")
+        warnings.warn("a warning that nobody should see")
+        return np.exp(scores)
+
+    check("softmax", function)
+    out, err = capsys.readouterr()
+    assert "It printed:" in out and "powers 0 1" in out and len(out) < 4000 and err == ""
+
+
+def test_arguments_are_fresh_at_each_call():
+    def function(scores, axis=-1):
+        scores[...] = 0
+        return scores
+
+    assert "argument overwritten" in said(function).mistakes
+
+
+# ---------------------------------------------------------------- determinism and the session
+
+def test_same_answer_always():
+    def function(scores, axis=-1):
+        return softmax(scores * 1.3, -2 if scores.ndim > 1 else -1)
+
+    first = grade("softmax", function)
+    assert all(grade("softmax", function) == first for _ in range(3))
+
+
+def test_hash_order_does_not_matter():
+    import subprocess
+
+    code = ("from attnlib.exercises import grade; import numpy as np;"
+            "print(grade('softmax', lambda s, axis=-1: np.exp(s) / np.exp(s).max()).message)")
+    runs = {subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True,
+                           env={**os.environ, "PYTHONHASHSEED": seed}).stdout for seed in ("1", "2")}
+    assert len(runs) == 1
+
+
+def test_only_numpy_is_imported():
+    import subprocess
+
+    code = ("import sys; import attnlib.exercises; attnlib.exercises.grade('softmax', None);"
+            "print([m for m in ('torch', 'triton', 'matplotlib', 'scipy', 'IPython') if m in sys.modules])")
+    out = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
+    assert out.strip() == "[]"
+
+
+def test_check_prints_and_returns_nothing(capsys):
+    assert check("softmax", softmax) is None
+    assert capsys.readouterr().out == grade("softmax", softmax).message + "\n"
+
+
+def test_hints_go_on_one_by_one(capsys):
+    n = len(exercises()["dot_score"].hints)
+    for _ in range(n + 1):
+        hint("dot_score")
+    lines = capsys.readouterr().out.strip().split("dot_score, hint ")[1:]
+    assert [line[0] for line in lines] == [str(min(i, n)) for i in range(1, n + 2)]
+    hint("dot_scroe")
+    assert "Did you mean dot_score" in capsys.readouterr().out
+
+
+def test_status_is_a_table(capsys):
+    with redirect_stdout(io.StringIO()):
+        check("causal_mask", lambda n_q, n_k: np.tri(n_q, n_k, dtype=bool))
+    status("Raw scores")
+    out = capsys.readouterr().out
+    lines = [line.split() for line in out.split("\n")]
+    assert ["causal_mask", "done"] in lines and ["decode_mask", "not", "done"] in lines and "softmax" not in out
+    status("Raw")
+    assert "The parts are" in capsys.readouterr().out
+    status()
+    assert "The softmax" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("name", list(exercises()))
+def test_one_check_is_quick(name):
+    def function(*args):
+        return np.full((2, 2), 0.123)
+
+    grade(name, function)
+    start = time.monotonic()
+    grade(name, function)
+    assert time.monotonic() - start < 1
+
+
+def test_event_loop_is_not_needed():
+    async def inside():
+        return grade("softmax", softmax).status
+
+    assert asyncio.run(inside()) == "correct"
