@@ -44,66 +44,85 @@ def in_book_style(draw):
     return drawn
 
 
-def bars(axes, heights, name, title, digits):
-    """One labelled bar for each key, its value written at its end."""
+def bars(axes, heights, name, title, digits, labels):
+    """One labelled bar for each key, its height written at its end."""
     positions = np.arange(len(heights))
     drawn = axes.bar(positions, heights, color=COLORS[name], width=0.7)
     axes.bar_label(drawn, [f"{height:.{digits}f}".replace("-", "−") for height in heights], padding=2)
     axes.axhline(0, color="#444444", linewidth=0.8)
-    axes.set(title=title, xticks=positions, xticklabels=[f"key {j}" for j in positions])
+    axes.set(title=title, xticks=positions, xticklabels=labels)
     axes.margins(y=0.15)
 
 
 @in_book_style
-def scores_and_weights(scores, weights):
+def scores_and_weights(scores, weights, labels):
     """Bar charts of one row: raw scores `(n_k,)` on the left, weights `(n_k,)` on the right."""
     left, right = subplots(2.6, "ab")
-    bars(left, scores, "scores", "Raw scores", 1)
-    bars(right, weights, "weights", "Weights", 3)
+    bars(left, scores, "scores", "Raw scores", 1, labels)
+    bars(right, weights, "weights", "Weights", 3, labels)
     right.set_ylim(0, 1)
 
 
 @in_book_style
-def weights_by_temperature(temperatures, rows):
+def weights_by_temperature(temperatures, rows, labels):
     """One bar chart for each temperature: `rows` are weights `(n_k,)`."""
-    for axes, temperature, weights in zip(subplots(2.4, "abcde"[:len(rows)], sharey=True), temperatures, rows):
-        bars(axes, weights, "weights", f"T = {temperature:g}", 2)
-        axes.set(ylim=(0, 1.12), xticklabels=np.arange(len(weights)), xlabel="key")
+    panels = subplots(2.4, "abcde"[:len(rows)], sharey=True)
+    for axes, temperature, weights in zip(panels, temperatures, rows):
+        bars(axes, weights, "weights", f"T = {temperature:g}", 2, labels)
+        axes.set_ylim(0, 1.12)
+        axes.tick_params(axis="x", labelsize=8.5)
 
 
-def grid(axes, matrix, name, title, digits=1, rows="query", columns="key"):
-    """A matrix as shaded cells with the numbers in them; -inf cells are hatched."""
+def grid(axes, matrix, name, title, digits=1, outline=()):
+    """A matrix as cells, darker for larger numbers, with the numbers in them.
+
+    Cells of -inf are hatched, an exact 0 is written 0; `outline` is a list of slices
+    (rows, columns) to draw a frame around.
+    """
     finite = np.where(np.isfinite(matrix), matrix, np.nan)
-    top = max(np.nanmax(np.abs(finite)), 1e-9)
-    axes.imshow(np.abs(finite) / top, cmap=shades(name), vmin=0, vmax=1.6, aspect="equal")
+    low, high = np.nanmin(finite), np.nanmax(finite)
+    axes.imshow(finite, cmap=shades(name), vmin=low, vmax=high + 0.8 * max(high - low, 1e-9))
     for (i, j), number in np.ndenumerate(matrix):
-        label = f"{number:.{digits}f}" if np.isfinite(number) else "−∞"
+        label = "−∞" if not np.isfinite(number) else "0" if number == 0 else f"{number:.{digits}f}"
         axes.text(j, i, label.replace("-", "−"), ha="center", va="center", fontsize=8.5)
         if not np.isfinite(number):
             axes.add_patch(plt.Rectangle((j - 0.5, i - 0.5), 1, 1, fill=False, hatch="///",
                                          edgecolor="#dddddd", linewidth=0))
-    axes.set(title=title, xticks=range(matrix.shape[1]), yticks=range(matrix.shape[0]),
-             xlabel=columns, ylabel=rows)
+    for row, column, height, width in outline:
+        axes.add_patch(plt.Rectangle((column - 0.48, row - 0.48), width - 0.04, height - 0.04,
+                                     fill=False, edgecolor=COLORS[name], linewidth=2.5))
+    axes.set(title=title, xticks=range(matrix.shape[1]), yticks=range(matrix.shape[0]))
     axes.spines[:].set_visible(False)
     axes.tick_params(length=0)
 
 
 @in_book_style
-def score_matrix(query, key, scores):
-    """Q `(n_q, d_k)`, K `(n_k, d_k)` and the scores `(n_q, n_k)` as grids of numbers."""
-    widths = [query.shape[1], key.shape[0], key.shape[0]]
-    left, middle, right = subplots(2.4, "abc", width_ratios=widths)
-    grid(left, query, "query", "Q", rows="query", columns="feature")
-    grid(middle, key.T, "key", "Kᵀ", rows="feature", columns="key")
-    grid(right, scores, "scores", "Q Kᵀ")
+def score_matrix(query, key, products, row, column):
+    """Q `(n_q, d_k)`, Kᵀ and Q Kᵀ `(n_q, n_k)` as grids of numbers; one pair is framed.
+
+    The pair is query `row` and key `column`: its row of Q, its column of Kᵀ, their product.
+    """
+    n_q, d_k = query.shape
+    left, middle, right = subplots(2.4, "abc", width_ratios=[d_k, len(key), len(key)])
+    grid(left, query, "query", "Q", outline=[(row, 0, 1, d_k)])
+    grid(middle, key.T, "key", "Kᵀ", outline=[(0, column, d_k, 1)])
+    grid(right, products, "scores", "Q Kᵀ", outline=[(row, column, 1, 1)])
+    left.set(xlabel="feature", ylabel="query")
+    middle.set(xlabel="key", ylabel="feature")
+    right.set(xlabel="key", ylabel="query")
 
 
 @in_book_style
-def scores_to_weights(scores, weights):
-    """Masked scores and their weights, both `(n_q, n_k)`, as grids of numbers."""
+def scores_to_weights(scores, weights, labels):
+    """Masked scores and their weights, both `(n_q, n_k)`, as grids of numbers.
+
+    Queries and keys are the same positions, called `labels`.
+    """
     left, right = subplots(3.0, "ab")
     grid(left, scores, "scores", "Masked scores")
     grid(right, weights, "weights", "Weights", digits=2)
+    for axes in (left, right):
+        axes.set(xlabel="key", ylabel="query", xticklabels=labels, yticklabels=labels)
 
 
 @in_book_style
@@ -126,60 +145,67 @@ def smooth_maximum(gaps, maxima, lse):
     """The maximum and the log-sum-exp of the pair (0, gap), against the gap `(n,)`."""
     axes, = subplots(2.9, "a")
     axes.plot(gaps, maxima, color=COLORS["scores"], linestyle="--")
-    axes.plot(gaps, lse, color=COLORS["weights"])
+    axes.plot(gaps, lse, color=COLORS["output"])
     middle = len(gaps) // 2
+    axes.annotate("", (0, 0), (0, lse[middle]), arrowprops={"arrowstyle": "<->", "shrinkA": 0, "shrinkB": 0})
+    axes.annotate("log 2", (0, lse[middle] / 2), xytext=(-6, -3), textcoords="offset points", ha="right",
+                  fontsize=9)
     axes.annotate("log-sum-exp", (gaps[middle], lse[middle]), xytext=(-10, 12),
-                  textcoords="offset points", ha="right", color=COLORS["weights"])
+                  textcoords="offset points", ha="right", color=COLORS["output"])
     axes.annotate("maximum", (gaps[-middle // 2], maxima[-middle // 2]), xytext=(14, -10),
                   textcoords="offset points", color=COLORS["scores"])
-    axes.set(title="max(0, x) and log(1 + exp(x))", xlabel="x")
+    axes.set(title="The scores 0 and x: maximum and log-sum-exp", xlabel="x")
 
 
-def hull_of_values(axes, value, weights, output):
-    """Values `(n_k, 2)` as points as large as their weights, their hull, and the output `(2,)`."""
+def hull_of_values(axes, value, weights, output, labels):
+    """Values `(n_k, 2)` as points with areas like their weights, their hull, the output `(2,)`."""
     centre = value.mean(0)
     order = np.argsort(np.arctan2(*(value - centre).T[::-1]))
     axes.fill(*value[order].T, color=COLORS["value"], alpha=0.12, linewidth=0)
-    axes.scatter(*value.T, s=60 + 700 * weights, color=COLORS["value"], zorder=2)
-    for j, (point, weight) in enumerate(zip(value, weights)):
-        axes.annotate(f"value {j}\n× {weight:.3f}", point, xytext=(0, 10 + 9 * weight),
-                      textcoords="offset points", ha="center", fontsize=9, color=COLORS["value"])
-    axes.scatter(*output, marker="X", s=110, color=COLORS["output"], zorder=3)
-    axes.annotate("output", output, xytext=(-10, -4), textcoords="offset points", ha="right",
-                  fontweight="bold")
-    axes.margins(0.22, 0.32)
+    axes.scatter(*value.T, s=900 * weights, color=COLORS["value"], zorder=2)
+    for point, weight, label in zip(value, weights, labels):
+        outward = 1 if point[0] >= centre[0] else -1
+        axes.annotate(f"{label}: {weight:.3f}", point, xytext=(outward * (5 + 15 * weight**0.5), 0),
+                      textcoords="offset points", va="center", ha="left" if outward > 0 else "right",
+                      fontsize=9.5, color=COLORS["value"])
+    axes.scatter(*output, marker="D", s=60, color=COLORS["output"], zorder=3)
+    axes.annotate("output", output, xytext=(-10, 0), textcoords="offset points", ha="right",
+                  va="center", fontweight="bold")
+    axes.margins(0.65, 0.15)
     axes.set_aspect("equal")
+    axes.set(xlabel="feature 0", ylabel="feature 1")
 
 
 @in_book_style
-def convex_combination(value, weights, output):
+def convex_combination(value, weights, output, labels):
     """Values `(n_k, 2)` in the plane, weights `(n_k,)`, and the output `(2,)` among them.
 
     The values are the corners of a convex polygon.
     """
-    axes, = subplots(3.6, "a")
-    hull_of_values(axes, value, weights, output)
-    axes.set(title="The output lies among the values", xlabel="feature 0", ylabel="feature 1")
+    axes, = subplots(3.2, "a")
+    hull_of_values(axes, value, weights, output, labels)
+    axes.set_title("The output lies among the values")
 
 
 @in_book_style
-def one_query(scores, weights, value, output):
+def one_query(scores, weights, value, output, labels):
     """The whole of attention for one query: scores, weights `(n_k,)`; values `(n_k, 2)`; output `(2,)`."""
-    left, right, below = subplots(5.4, "ab;cc", height_ratios=[1, 1.35])
-    bars(left, scores, "scores", "1. Raw scores", 1)
-    bars(right, weights, "weights", "2. Weights", 3)
+    left, right, below = subplots(5.2, "ab;cc", height_ratios=[1, 1.25])
+    bars(left, scores, "scores", "1. Raw scores", 1, labels)
+    bars(right, weights, "weights", "2. Weights", 3, labels)
     right.set_ylim(0, 1)
-    hull_of_values(below, value, weights, output)
-    below.set(title="3. Output: the weighted sum of values", xlabel="feature 0", ylabel="feature 1")
+    hull_of_values(below, value, weights, output, labels)
+    below.set_title("3. Output: the weighted sum of values")
 
 
 @in_book_style
-def regression(key, value, query, outputs):
-    """Noisy points (key, value) and the attention outputs {label: output}, all one-dimensional."""
-    axes, = subplots(3.1, "a")
-    axes.scatter(key, value, s=18, color=COLORS["value"], label="keys and values")
-    for (label, output), style in zip(outputs.items(), (":", "-", "--")):
-        axes.plot(query, output, color=COLORS["output"], linestyle=style, label=label)
+def regression(key, value, query, truth, outputs):
+    """Noisy points (key, value), the true curve, and attention's outputs {label: output}; all 1-D."""
+    axes, = subplots(3.4, "a")
+    axes.plot(query, truth, color="#b0b0b0", linewidth=5, label="true curve")
+    axes.scatter(key, value, s=14, color=COLORS["value"], label="keys and values")
+    for (label, output), (style, width) in zip(outputs.items(), ((":", 1.5), ("-", 2.0), ("--", 1.5))):
+        axes.plot(query, output, color=COLORS["output"], linestyle=style, linewidth=width, label=label)
     axes.set(xlabel="position", ylabel="value", title="Attention as regression")
     axes.legend(loc="upper right", fontsize=9)
 
@@ -189,8 +215,9 @@ def overview(path):
     from attnlib import softmax
     scores = np.array([1.0, 0.5, 2.5, -0.1])
     value = np.array([[0.0, 1.0], [2.0, 2.0], [3.0, 0.0], [1.0, -1.0]])
-    one_query(scores, softmax(scores), value, softmax(scores) @ value)
-    plt.gcf().savefig(path, dpi=150, metadata={"Software": None})
+    labels = ["Ada's", "old", "cat", "sleeps"]
+    one_query(scores, softmax(scores), value, softmax(scores) @ value, labels)
+    plt.gcf().savefig(path, metadata={"Software": None})
     plt.close()
 
 

@@ -19,16 +19,17 @@ WEIGHTS = attnlib.softmax(SCORES)
 VALUE = np.array([[0.0, 1.0], [2.0, 2.0], [3.0, 0.0], [1.0, -1.0]])
 MASKED = attnlib.mask_scores(np.ones((3, 3)), attnlib.causal_mask(3, 3))
 LINE = np.linspace(0, 1, 5)
+WORDS = ["Ada's", "old", "cat", "sleeps"]
 FIGURES = {
-    "scores_and_weights": (SCORES, WEIGHTS),
-    "weights_by_temperature": ((1, 2), (WEIGHTS, WEIGHTS)),
-    "score_matrix": (VALUE, VALUE, VALUE @ VALUE.T),
-    "scores_to_weights": (MASKED, attnlib.softmax(MASKED)),
+    "scores_and_weights": (SCORES, WEIGHTS, WORDS),
+    "weights_by_temperature": ((1, 2), (WEIGHTS, WEIGHTS), WORDS),
+    "score_matrix": (VALUE, VALUE, VALUE @ VALUE.T, 1, 2),
+    "scores_to_weights": (MASKED, attnlib.softmax(MASKED), WORDS[:3]),
     "score_spread": ({4: LINE}, {4: LINE}),
     "smooth_maximum": (LINE, LINE, LINE),
-    "convex_combination": (VALUE, WEIGHTS, WEIGHTS @ VALUE),
-    "one_query": (SCORES, WEIGHTS, VALUE, WEIGHTS @ VALUE),
-    "regression": (LINE, LINE, LINE, {"a": LINE, "b": LINE}),
+    "convex_combination": (VALUE, WEIGHTS, WEIGHTS @ VALUE, WORDS),
+    "one_query": (SCORES, WEIGHTS, VALUE, WEIGHTS @ VALUE, WORDS),
+    "regression": (LINE, LINE, LINE, LINE, {"a": LINE, "b": LINE}),
 }
 
 
