@@ -5,7 +5,7 @@ import numpy as np
 from . import raw_scores, softmax
 from .av_product import (ATTENTION_SOFTMAX_MISTAKES, ATTENTION_STEPS, AV_MISTAKES, VALUE_MISTAKES,
                          attention_cases, av_product_answer, drop)
-from .engine import Case, Exercise, Mistake, normal
+from .engine import LEADING, Case, Exercise, Mistake, normal
 from .generic import DEVICE
 
 PART = "On the GPU"
@@ -110,23 +110,28 @@ TORCH_MISTAKES = (
 def half_cases():
     """Cases on which half precision inside shows, whichever way it is rounded.
 
-    Scores near 8192 with differences below the spacing of both dtypes become equal. Weights of
-    nearly 1/2 become 1/2, and large opposite values then cancel where they should not.
+    Scores near 8192 whose differences are below the spacing of both dtypes become equal; so do
+    scores near 8, small enough for exp. Weights of nearly 1/2 become 1/2. Large opposite values
+    then cancel where they should not.
     """
-    def scores(dtype):
+    def near_8192(*leading):
         key = np.zeros((3, 4))
         key[:, 0], key[:, 1] = 128, (0, 4, 7.5)
-        return np.array([[128.0, 1, 0, 0], [0, 0.5, 0, 0]]), key, np.array([[8.0], [0], [2]])
+        query = np.array([[128.0, 1, 0, 0], [128, -1, 0, 0], [128, 0.5, 0, 0], [0, 0.25, 0, 0]])
+        value = np.array([[8.0, 1], [0, 3], [2, -5]])
+        return tuple(np.tile(array, (*leading, 1, 1)) for array in (query, key, value))
 
-    def weights(step, large):
-        key = np.tile([0.0, 1, 0, 0], (2, 1))
-        key[1, 0] = 14 * step  # a scaled difference of 7 steps
-        return np.array([[1.0, 0, 0, 0]]), key, np.array([[-large], [large]])
+    def two_keys(mean, difference, large):
+        key = np.array([[mean, 1.0, 0, 0], [mean, 1, 2 * difference, 0]])
+        return np.array([[2.0, 0, 1, 0]]), key, np.array([[-large], [large]])
 
-    return [Case(IN_FLOAT16, scores("float16"), torch_dtype="float16"),
-            Case(IN_FLOAT16, weights(2.0 ** -15, 2.0 ** 15), torch_dtype="float16"),
-            Case(IN_BFLOAT16, scores("bfloat16"), torch_dtype="bfloat16"),
-            Case(IN_BFLOAT16, weights(2.0 ** -12, 2.0 ** 12), torch_dtype="bfloat16")]
+    cases = [(IN_FLOAT16, near_8192(), "float16"), (IN_FLOAT16, near_8192(2), "float16"),
+             (IN_FLOAT16, two_keys(0, 7 * 2.0 ** -15, 2.0 ** 15), "float16"),
+             (IN_FLOAT16, two_keys(8, 7 * 2.0 ** -12, 2.0 ** 13), "float16"),
+             (IN_BFLOAT16, near_8192(), "bfloat16"), (IN_BFLOAT16, near_8192(2), "bfloat16"),
+             (IN_BFLOAT16, two_keys(0, 7 * 2.0 ** -12, 2.0 ** 12), "bfloat16"),
+             (IN_BFLOAT16, two_keys(8, 7 * 2.0 ** -8, 2.0 ** 9), "bfloat16")]
+    return [Case(aspect, args, torch_dtype=dtype) for aspect, args, dtype in cases]
 
 
 def bfloat16_case(query_shape, key_shape, d_v):
@@ -139,7 +144,8 @@ def bfloat16_case(query_shape, key_shape, d_v):
 
 
 def attention_torch_cases():
-    return attention_cases() + [bfloat16_case((2, 3, 5), (2, 7, 5), 11), *half_cases()]
+    cube = [normal(3, 3, 3, seed=n) for n in (44, 45, 46)]
+    return attention_cases() + [Case(LEADING, tuple(cube)), bfloat16_case((2, 3, 5), (2, 7, 5), 11), *half_cases()]
 
 
 # ---------------------------------------------------------------- what values cannot show

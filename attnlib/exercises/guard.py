@@ -82,6 +82,7 @@ class Clock:
 SHAPE_CAUSES = (
     ("matmul", ("matmul", "not aligned", "core dimension", "mat1 and mat2", "must match the size")),
     ("broadcast", ("broadcast", "must match the existing size", "size of tensor")),
+    ("bmm", ("3d tensor",)),
     ("unpack", ("to unpack",)),
     ("axis", ("axis", "axes", "dimension out of range")),
     ("index", ("index", "indices")),

@@ -265,6 +265,8 @@ CAUSES = {
               "the sizes from the end, as in shape[-1] and shape[-2], or *batch, n, d = x.shape.",
     "matmul": "A matrix product needs the last axis of the left array to be as long as the last "
               "but one of the right array. A transposition of the last two axes may be missing.",
+    "bmm": "torch.bmm takes tensors of exactly three axes; @ and torch.matmul treat all axes before "
+           "the last two as a batch.",
     "broadcast": "Two arrays do not line up. Axes are aligned from the end; after a sum or a "
                  "maximum over an axis, keepdims=True keeps that axis, with length 1.",
     "axis": "An axis is named that the array does not have, or the axes do not fit the array. "
