@@ -72,6 +72,7 @@ Cases are what the function is called with. `Case(aspect, args, extreme=False)`:
 and in pairs, and which cannot be told apart. Then add answers to tests/exercise_answers/.
 """
 
+import functools
 import itertools
 import re
 from dataclasses import dataclass, field
@@ -112,7 +113,7 @@ class Case:
     torch_dtype: str = ""
     device: str = "cpu"
 
-    @property
+    @functools.cached_property
     def dtype(self):
         """The name of the floating inputs' dtype; float64 where there is none."""
         if self.torch_dtype:
