@@ -80,7 +80,8 @@ def _tensor(arg, case):
     return tensor.to(case.device)
 
 
-def _plain(arg):
+def plain(arg):
+    """A tensor as a NumPy array; anything else as it is."""
     if hasattr(arg, "detach"):
         arg = arg.detach().cpu()
         arg = (arg.float() if str(arg.dtype) == "torch.bfloat16" else arg).numpy()
@@ -88,7 +89,7 @@ def _plain(arg):
 
 
 def _unchanged(before, after):
-    before, after = _plain(before), _plain(after)
+    before, after = plain(before), plain(after)
     if not isinstance(before, np.ndarray):
         return True
     return before.shape == after.shape and before.dtype == after.dtype and before.tobytes() == after.tobytes()

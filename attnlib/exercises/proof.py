@@ -13,7 +13,8 @@ from pathlib import Path
 import numpy as np
 
 from . import report
-from .grading import exercises, grade, run_case
+from .engine import Case, fresh_copy
+from .grading import exercises, grade, plain, run_case
 from .guard import Clock
 from .match import explain
 
@@ -21,18 +22,32 @@ ANSWERS = Path(__file__).resolve().parents[2] / "tests" / "exercise_answers"
 
 
 def simulated(exercise, hypothesis):
-    """A learner's function that makes these mistakes, in the input's own dtype."""
+    """A learner's function that makes these mistakes, in the input's own dtype and kind."""
     def function(*args):
-        case = exercise.all_cases()[0]
-        result = exercise.apply(hypothesis, _like(args, case), list(args))
+        arrays = [plain(arg) for arg in args]
+        dtypes = [_dtype(arg) for arg in args if _dtype(arg)]
+        case = Case("", tuple(arrays), torch_dtype=dtypes[0] if exercise.library == "torch" and dtypes else "")
+        # half-precision tensors are computed in float32 or wider: only NumPy answers stay narrow
+        result = exercise.apply(hypothesis, case, fresh_copy(arrays, exercise.library == "torch"))
+        if exercise.library == "torch":
+            return _tensors(result, next(arg for arg in args if hasattr(arg, "detach")))
         return cast(result, args) if exercise.dtype == "input" else result
 
     return function
 
 
-def _like(args, case):
-    """A stand-in for the case, to tell the steps the dtype of these arguments."""
-    return type(case)(case.aspect, args)
+def _dtype(arg):
+    """The name of a floating tensor's dtype, else ''."""
+    return str(arg.dtype).removeprefix("torch.") if hasattr(arg, "detach") and arg.is_floating_point() else ""
+
+
+def _tensors(result, like):
+    import torch
+
+    if isinstance(result, tuple):
+        return tuple(_tensors(part, like) for part in result)
+    tensor = torch.from_numpy(np.array(result))
+    return (tensor.to(like.dtype) if tensor.is_floating_point() else tensor).to(like.device)
 
 
 def cast(result, args):
