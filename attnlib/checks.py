@@ -13,6 +13,7 @@ import numpy as np
 
 FLOATS = {"numpy": ("float16", "float32", "float64"),
           "torch": ("float16", "bfloat16", "float32", "float64")}
+LARGEST_COUNT = 2**62  # a position and a count, added in int64, never wrap around
 
 
 def kind_of(name, array):
@@ -26,7 +27,8 @@ def kind_of(name, array):
 
 
 def dtype_name(array):
-    return getattr(array.dtype, "name", None) or str(array.dtype).removeprefix("torch.")
+    """float32, bool, ...; another machine's byte order stays visible, as in ">f4"."""
+    return str(array.dtype).removeprefix("torch.")
 
 
 def check_arrays(min_ndim=2, **arrays):
@@ -158,8 +160,15 @@ def check_number(name, number, *, positive=False):
     rule = "a positive number" if positive else "a finite number"
     if isinstance(number, (bool, np.bool_)) or not isinstance(number, numbers.Real):
         raise TypeError(f"{name} must be None or {rule}; got {type(number).__name__}")
-    if not math.isfinite(number) or (positive and number <= 0):
+    if not is_finite(number) or (positive and number <= 0):
         raise ValueError(f"{name} must be None or {rule}; got {number}")
+
+
+def is_finite(number):
+    try:
+        return math.isfinite(number)
+    except OverflowError:  # a whole number that no float can hold
+        return False
 
 
 def check_flags(**flags):
@@ -173,3 +182,5 @@ def check_count(name, count):
         raise TypeError(f"{name} must be a whole number; got {type(count).__name__}")
     if count < 0:
         raise ValueError(f"{name} must be 0 or more; got {count}")
+    if count > LARGEST_COUNT:
+        raise ValueError(f"{name} must be at most {LARGEST_COUNT}; got {count}")

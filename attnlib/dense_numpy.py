@@ -26,7 +26,7 @@ def in_float32_or_wider(step):
         others = (widen(other) if isinstance(other, np.ndarray) else other
                   for other in others)
         # Scores at masked keys may overflow; elsewhere inf or NaN will show.
-        with np.errstate(over="ignore", invalid="ignore"):
+        with np.errstate(over="ignore", under="ignore", invalid="ignore"):
             result = step(widen(array), *others, **options)
             return result.astype(array.dtype, copy=False)
     return wide_step
@@ -40,6 +40,7 @@ def raw_scores(query, key, *, scale=None):
     return query @ key.mT * scale
 
 
+@in_float32_or_wider
 def cap_scores(scores, softcap):
     """softcap * tanh(scores / softcap), which never passes softcap."""
     if softcap is None:
@@ -146,7 +147,7 @@ def attention_backward(query, key, value, grad_output, attn_mask=None, *,
         h = query.shape[-3]
         key, value = repeat_heads(key, h), repeat_heads(value, h)
     scale = 1 / math.sqrt(query.shape[-1]) if scale is None else float(scale)
-    with np.errstate(over="ignore", invalid="ignore"):
+    with np.errstate(over="ignore", under="ignore", invalid="ignore"):
         scores = cap_scores(raw_scores(query, key, scale=scale), softcap)
         weights = softmax(masked_scores(scores, attn_mask, is_causal))
         grad_scores = softmax_backward(weights, value, grad_output)
@@ -155,8 +156,8 @@ def attention_backward(query, key, value, grad_output, attn_mask=None, *,
             grad_scores = np.where(weights == 0, 0, grad_scores * slope)
         grads = (grad_scores @ key * scale, grad_scores.mT @ query * scale,
                  weights.mT @ grad_output)
-    return tuple(sum_to_shape(grad, shape).astype(dtype)
-                 for grad, shape in zip(grads, shapes))
+        return tuple(sum_to_shape(grad, shape).astype(dtype)
+                     for grad, shape in zip(grads, shapes))
 
 
 def softmax_backward(weights, value, grad_output):

@@ -35,6 +35,7 @@ def raw_scores(query, key, *, scale=None):
     return query @ key.mT * scale
 
 
+@in_float32_or_wider
 def cap_scores(scores, softcap):
     """softcap * tanh(scores / softcap), which never passes softcap."""
     if softcap is None:
