@@ -10,7 +10,7 @@ import pytest
 import torch
 from hypothesis import settings
 
-from attnlib import attention_backward, attention
+from attnlib import attention, attention_backward
 
 BATCH, HEADS, N_Q, N_K, D_K, D_V = 2, 3, 5, 7, 11, 13
 
@@ -22,11 +22,18 @@ ON_CUDA = pytest.param("cuda", marks=[
     pytest.mark.gpu,
     pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a CUDA device")])
 each_library = pytest.mark.parametrize("library", ["numpy", "torch", ON_CUDA])
-each_device = pytest.mark.parametrize("device", ["cpu", ON_CUDA])
-each_library_and_dtype = pytest.mark.parametrize("library, dtype", [
-    (library, dtype) for dtype in TOLERANCES for library in ("numpy", "torch")
-    if (library, dtype) != ("numpy", "bfloat16")] + [
-    pytest.param("cuda", dtype, marks=ON_CUDA.marks) for dtype in TOLERANCES])
+each_torch = pytest.mark.parametrize("library", ["torch", ON_CUDA])
+
+
+def each_library_and(*dtypes):
+    """Every library with every one of these dtypes that it has: NumPy has no bfloat16."""
+    pairs = [(library, dtype) for dtype in dtypes for library in ("numpy", "torch")]
+    pairs.remove(("numpy", "bfloat16"))
+    on_cuda = [pytest.param("cuda", dtype, marks=ON_CUDA.marks) for dtype in dtypes]
+    return pytest.mark.parametrize("library, dtype", pairs + on_cuda)
+
+
+each_library_and_dtype = each_library_and(*TOLERANCES)
 no_warnings = pytest.mark.filterwarnings("error")
 bounded = settings(max_examples=60, deadline=None, derandomize=True, database=None)
 

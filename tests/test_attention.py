@@ -8,10 +8,10 @@ from hypothesis import strategies as st
 from torch.nn.functional import scaled_dot_product_attention
 
 import reference
-from attnlib import attention, av_product, causal_mask, logsumexp, mask_scores, raw_scores, softmax
+from attnlib import attention, av_product, logsumexp, mask_scores, raw_scores, softmax
 from cases import CASES, problem
 from helpers import (
-    BATCH, D_K, D_V, HEADS, N_K, N_Q, assert_close, bounded, draws, each_device, each_library,
+    BATCH, D_K, D_V, HEADS, N_K, N_Q, assert_close, bounded, draws, each_torch, each_library,
     each_library_and_dtype, in_library, mask_shapes, no_warnings, normal, random_mask, to_float64, to_library)
 
 pytestmark = no_warnings
@@ -101,10 +101,10 @@ def test_impl_by_name(library):
 
 @pytest.mark.parametrize("name", [name for name in CASES if "softcap" not in CASES[name][2]
                                   and name not in ("grouped heads, h_kv of key and value", "no heads")])
-@each_device
-def test_every_case_as_in_torch(device, name):
+@each_torch
+def test_every_case_as_in_torch(library, name):
     arrays, mask, options = problem(name)
-    arrays, mask = in_library("cuda" if device == "cuda" else "torch", arrays, mask)
+    arrays, mask = in_library(library, arrays, mask)
     output, lse = attention(*arrays, mask, **options, return_lse=True)
     theirs = torch_attention(*arrays, mask, **options).broadcast_to(output.shape)
     alive = (lse != -torch.inf)[..., None]  # torch's empty rows depend on its version
@@ -115,17 +115,15 @@ def torch_attention(query, key, value, attn_mask, is_causal=False, scale=None, e
     """Theirs takes a mask or is_causal, not both, and leading axes that are alike."""
     n_q, n_k = query.shape[-2], key.shape[-2]
     if attn_mask is not None and is_causal:
-        causal = torch.from_numpy(causal_mask(n_q, n_k)).to(query.device)
-        attn_mask, is_causal = mask_scores(torch.zeros(n_q, n_k).to(query) + attn_mask * 1.0, causal) \
-            if attn_mask.dtype != torch.bool else attn_mask & causal, False
-    scale = None if scale is None else float(scale)
+        no = torch.ones(n_q, n_k, dtype=torch.bool, device=query.device).triu(1)
+        attn_mask = attn_mask & ~no if attn_mask.dtype == torch.bool else torch.where(no, -torch.inf, attn_mask)
+        is_causal = False
     if not enable_gqa:
         batch = torch.broadcast_shapes(query.shape[:-2], key.shape[:-2], value.shape[:-2])
         query, key, value = [array.expand(*batch, *array.shape[-2:]) for array in (query, key, value)]
-        if attn_mask is not None:
-            attn_mask = attn_mask.expand(*batch, n_q, n_k)
-    return scaled_dot_product_attention(query, key, value, attn_mask, is_causal=is_causal, scale=scale,
-                                        enable_gqa=enable_gqa)
+        attn_mask = attn_mask if attn_mask is None else attn_mask.expand(*batch, n_q, n_k)
+    return scaled_dot_product_attention(query, key, value, attn_mask, is_causal=is_causal, enable_gqa=enable_gqa,
+                                        scale=None if scale is None else float(scale))
 
 
 # --- what a query may not attend to ---
@@ -258,7 +256,7 @@ def test_layouts_of_memory(library, layout):
     expected = to_float64(attention(*arrays, mask, is_causal=True))
     arrays = [in_memory(array)[layout] for array in (*arrays, mask)]
     if library != "numpy":
-        arrays = [in_tensor(array).to(library.replace("torch", "cpu")) for array in arrays]
+        arrays = [in_tensor(array).to("cpu" if library == "torch" else library) for array in arrays]
     assert_close(attention(*arrays, is_causal=True), expected, like=arrays[0])
 
 
@@ -281,9 +279,8 @@ def test_broadcast_inputs_of_stride_0(library):
 # --- torch's transformations ---
 
 @pytest.mark.parametrize("kind", ["boolean", "floating"])
-@each_device
-def test_vmap(device, kind):
-    library = "cuda" if device == "cuda" else "torch"
+@each_torch
+def test_vmap(library, kind):
     arrays, mask = in_library(library, draws(*WIDE), random_mask(kind, SCORES))
     mapped = torch.func.vmap(lambda *one: attention(*one, is_causal=True, return_lse=True))(*arrays, mask)
     for got, expected in zip(mapped, attention(*arrays, mask, is_causal=True, return_lse=True)):

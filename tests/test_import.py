@@ -1,0 +1,57 @@
+"""What an import brings in, and what it does not."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import attnlib
+
+ROOT = Path(attnlib.__file__).parents[1]
+HEAVY = ("torch", "triton", "matplotlib", "scipy")
+BLOCKED = "import sys; sys.modules.update(dict.fromkeys(%r));" % (HEAVY,)
+WITHOUT_TORCH = BLOCKED + """
+import numpy as np, attnlib
+x = np.ones((2, 3))
+assert attnlib.attention(x, x, x, attnlib.causal_mask(2, 2)).tolist() == x.tolist()
+assert attnlib.attention_backward(x, x, x, x)[2].tolist() == x.tolist()
+try:
+    attnlib.attention([[1.0]], x, x)
+except TypeError as error:
+    assert "query must be a NumPy array or a torch tensor; got list" in str(error)
+"""
+
+
+def run(code):
+    return subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, timeout=60)
+
+
+def test_import_brings_in_numpy_alone():
+    done = run(f"import sys, attnlib; print(*[name for name in {HEAVY} if name in sys.modules])")
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.split() == []
+
+
+def test_import_brings_in_nothing_but_numpy_and_itself():
+    before = run("import sys, numpy, numbers, math, functools; print(*sys.modules)").stdout.split()
+    after = run("import sys, numpy, numbers, math, functools, attnlib; print(*sys.modules)").stdout.split()
+    assert sorted(set(after) - set(before)) == [
+        "attnlib", "attnlib.api", "attnlib.checks", "attnlib.dense_numpy", "attnlib.masks"]
+
+
+def test_everything_of_numpy_works_without_torch():
+    done = run(WITHOUT_TORCH)
+    assert done.returncode == 0, done.stderr
+
+
+def test_blocking_blocks():
+    pytest.importorskip("torch")
+    assert run(BLOCKED + "import torch").returncode != 0
+
+
+def test_public_names():
+    assert attnlib.__all__ == sorted(attnlib.__all__)
+    assert set(attnlib.__all__) == {
+        "raw_scores", "mask_scores", "softmax", "logsumexp", "log_softmax", "av_product", "causal_mask",
+        "padding_mask", "window_mask", "attention", "attention_backward"}
