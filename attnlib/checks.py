@@ -45,7 +45,8 @@ def check_arrays(min_ndim=2, **arrays):
                             f"got {dtype_name(lead)} and {dtype_name(array)}")
         check_same_device(first, lead, name, array)
         if array.ndim < min_ndim:
-            raise ValueError(f"{name} must have at least {min_ndim} axes; got shape {tuple(array.shape)}")
+            axes = "axis" if min_ndim == 1 else "axes"
+            raise ValueError(f"{name} must have at least {min_ndim} {axes}; got shape {tuple(array.shape)}")
     return kinds[first]
 
 
@@ -133,7 +134,7 @@ def check_mask(attn_mask, like, name, shape):
     """Boolean or of the dtype of `like` (the argument called `name`), broadcasting to `shape`."""
     check_same_kind(name, kind_of(name, like), "attn_mask", kind_of("attn_mask", attn_mask))
     if dtype_name(attn_mask) != "bool" and attn_mask.dtype != like.dtype:
-        raise TypeError(f"attn_mask must be boolean (True = may attend) or of {name}'s dtype ({dtype_name(like)}); "
+        raise TypeError(f"attn_mask must be boolean (True = may attend) or of the dtype of {name} ({dtype_name(like)}); "
                         f"got {dtype_name(attn_mask)}")
     check_same_device(name, like, "attn_mask", attn_mask)
     try:
