@@ -134,8 +134,8 @@ def check_mask(attn_mask, like, name, shape):
     """Boolean or of the dtype of `like` (the argument called `name`), broadcasting to `shape`."""
     check_same_kind(name, kind_of(name, like), "attn_mask", kind_of("attn_mask", attn_mask))
     if dtype_name(attn_mask) != "bool" and attn_mask.dtype != like.dtype:
-        raise TypeError(f"attn_mask must be boolean (True = may attend) or of the dtype of {name} ({dtype_name(like)}); "
-                        f"got {dtype_name(attn_mask)}")
+        raise TypeError("attn_mask must be boolean (True = may attend) or of the dtype of "
+                        f"{name} ({dtype_name(like)}); got {dtype_name(attn_mask)}")
     check_same_device(name, like, "attn_mask", attn_mask)
     try:
         fits = np.broadcast_shapes(tuple(attn_mask.shape), shape) == tuple(shape)
