@@ -31,17 +31,19 @@ def raw_scores(query, key, *, scale=None):
         S = scale * Q Kᵀ,    S[i, j] = scale * sum_c Q[i, c] K[j, c]
 
     Args:
-        query: `(..., n_q, d_k)`, NumPy array or torch tensor of a floating dtype.
-        key: `(..., n_k, d_k)`, the same kind and dtype; leading axes broadcast.
-        scale: a finite number; None for 1 / sqrt(d_k), which keeps the variance of the
-            scores at 1 when the entries of query and key are independent with variance 1.
+        query: `(..., n_q, d_k)`, NumPy array or torch tensor: float16, float32, float64, and
+            in torch bfloat16. Half precision is computed in float32.
+        key: `(..., n_k, d_k)`, the same kind, dtype and device; leading axes broadcast.
+        scale: a finite number; None for 1 / sqrt(d_k), which gives the scores variance 1 when
+            the entries of query and key are independent with mean 0 and variance 1.
 
     Returns:
         `(..., n_q, n_k)`, the inputs' kind, dtype and device.
 
     Raises:
-        TypeError: not arrays, not floating, or of different kinds or dtypes.
-        ValueError: shapes that do not fit, or different devices.
+        TypeError: not arrays, not floating, or of different kinds or dtypes; a scale that is
+            not a number.
+        ValueError: shapes that do not fit, different devices, or a scale that is not finite.
 
     Source: Vaswani et al., "Attention Is All You Need" (2017), section 3.2.1.
 
@@ -74,8 +76,7 @@ def mask_scores(scores, attn_mask):
         TypeError: not arrays, or a mask that is neither boolean nor of the scores' dtype.
         ValueError: a mask that does not broadcast, or different devices.
 
-    Source: Vaswani et al. (2017), section 3.2.3: "setting to -inf all values in the input
-    of the softmax which correspond to illegal connections".
+    Source: Vaswani et al., "Attention Is All You Need" (2017), section 3.2.3.
 
     >>> import numpy as np
     >>> mask_scores(np.array([[1.0, 0.5, 2.5]]), np.array([True, True, False]))
@@ -87,7 +88,7 @@ def mask_scores(scores, attn_mask):
 
 
 def softmax(scores, axis=-1):
-    """Softmax: positive weights that sum to 1 along one axis.
+    """Softmax: weights, none negative, that sum to 1 along one axis.
 
         A[i, j] = exp(S[i, j] - m[i]) / sum_k exp(S[i, k] - m[i]),    m[i] = max_k S[i, k]
 
@@ -95,8 +96,8 @@ def softmax(scores, axis=-1):
     A NaN or +inf score makes its own row NaN and no other.
 
     Args:
-        scores: any shape with at least one axis, NumPy array or torch tensor of a floating
-            dtype; float16 and bfloat16 are computed in float32.
+        scores: any shape with at least one axis, NumPy array or torch tensor: float16,
+            float32, float64, in torch also bfloat16; half precision is computed in float32.
         axis: the axis along which the weights sum to 1.
 
     Returns:
@@ -106,9 +107,9 @@ def softmax(scores, axis=-1):
         TypeError: scores is not a floating array, or axis is not a whole number.
         ValueError: scores has no such axis.
 
-    Source: Bridle, "Probabilistic Interpretation of Feedforward Classification Network
-    Outputs" (1990); the shift by the maximum: Blanchard, Higham and Higham, "Accurately
-    computing the log-sum-exp and softmax functions" (2021).
+    Source: named by Bridle, "Probabilistic Interpretation of Feedforward Classification
+    Network Outputs" (1990); the shift by the maximum is analysed in Blanchard, Higham and
+    Higham, "Accurately computing the log-sum-exp and softmax functions" (2021).
 
     >>> import numpy as np
     >>> softmax(np.array([1.0, 0.5, 2.5, -0.1])).round(3)
@@ -118,15 +119,15 @@ def softmax(scores, axis=-1):
 
 
 def logsumexp(scores, axis=-1):
-    """Log-sum-exp: the logarithm of the softmax's denominator, a smooth maximum.
+    """Log-sum-exp: the logarithm of sum_k exp(S[i, k]), a smooth maximum.
 
         lse[i] = m[i] + log sum_k exp(S[i, k] - m[i]),    m[i] = max_k S[i, k]
 
-    A row that is -inf throughout gives -inf.
+    A row that is -inf throughout gives -inf, a +inf score +inf, a NaN NaN.
 
     Args:
-        scores: any shape with at least one axis, NumPy array or torch tensor of a floating
-            dtype; float16 and bfloat16 are computed in float32.
+        scores: any shape with at least one axis, NumPy array or torch tensor: float16,
+            float32, float64, in torch also bfloat16; half precision is computed in float32.
         axis: the axis that is summed over.
 
     Returns:
@@ -146,15 +147,16 @@ def logsumexp(scores, axis=-1):
 
 
 def log_softmax(scores, axis=-1):
-    """Logarithm of the softmax, finite where the softmax itself underflows to 0.
+    """Logarithm of the softmax, accurate also where the softmax itself underflows to 0.
 
-        log A[i, j] = S[i, j] - lse[i]
+        log A[i, j] = (S[i, j] - m[i]) - log sum_k exp(S[i, k] - m[i]),    m[i] = max_k S[i, k]
 
-    A row that is -inf throughout stays -inf, the logarithm of the softmax's zeros.
+    A row that is -inf throughout stays -inf, the logarithm of the softmax's zeros. A NaN or
+    +inf score makes its own row NaN and no other.
 
     Args:
-        scores: any shape with at least one axis, NumPy array or torch tensor of a floating
-            dtype; float16 and bfloat16 are computed in float32.
+        scores: any shape with at least one axis, NumPy array or torch tensor: float16,
+            float32, float64, in torch also bfloat16; half precision is computed in float32.
         axis: the axis along which the weights sum to 1.
 
     Returns:
@@ -215,7 +217,8 @@ def attention(query, key, value, attn_mask=None, *, is_causal=False, scale=None,
 
     A query that may attend to nothing gives output 0, log-sum-exp -inf and gradients 0.
     A finite value at a key that a query may not attend to never reaches its output, however
-    large; an inf or NaN there may, because 0 * inf is NaN.
+    large; an inf or NaN there may, because 0 * inf is NaN, also for a query that may attend to
+    nothing.
 
     Args:
         query: `(..., n_q, d_k)`, NumPy array or torch tensor: float16, float32, float64, and
@@ -227,10 +230,11 @@ def attention(query, key, value, attn_mask=None, *, is_causal=False, scale=None,
         is_causal: query i attends to keys 0 to i, aligned at the top left as in torch.
             Together with attn_mask it means both.
         scale: a finite number; None for 1 / sqrt(d_k).
-        softcap: a positive number bounds the scores smoothly to (-softcap, softcap); None
+        softcap: a positive number bounds the scores smoothly to [-softcap, softcap]; None
             leaves them.
         enable_gqa: query has h heads on axis -3, key and value have h_kv, and query head i
-            reads key head i // (h // h_kv); h must be a multiple of h_kv.
+            reads key head i // (h // h_kv); h must be a multiple of h_kv. The two may have
+            different numbers of heads, each counted for itself.
         return_lse: also return the log-sum-exp of each query's scores.
         impl: "dense" makes the whole `(..., n_q, n_k)` array of scores; None chooses.
 
@@ -241,9 +245,9 @@ def attention(query, key, value, attn_mask=None, *, is_causal=False, scale=None,
 
     Raises:
         TypeError: not arrays, not floating, mixed kinds or dtypes, a mask that is neither
-            boolean nor of query's dtype.
+            boolean nor of query's dtype, a scale, softcap or flag of the wrong type.
         ValueError: shapes that do not fit, a mask that does not broadcast, different devices,
-            an unknown impl.
+            a scale that is not finite, a softcap that is not positive, an unknown impl.
 
     Source: Vaswani et al., "Attention Is All You Need" (2017), equation 1; softcap: Gemma
     Team, "Gemma 2" (2024), section 2; grouped heads: Ainslie et al., "GQA" (2023).

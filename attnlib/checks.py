@@ -1,4 +1,4 @@
-"""Every error about arguments, raised before any work is done.
+"""What arguments must be: errors raised before any work is done.
 
 The checks read only .shape, .ndim, .dtype and .device, so the same lines serve
 NumPy arrays and torch tensors. Each sentence names the argument, states the rule

@@ -1,7 +1,8 @@
 """Dense attention in NumPy: every step in the open, all in memory. The oracle.
 
-Its twin is dense_torch.py: the same names in the same order. The functions
-here trust their arguments; attnlib.api checks them first and documents them.
+Its twin is dense_torch.py: the same names in the same order, but for the
+backward pass, which is autograd's there. The functions here trust their
+arguments; attnlib.api checks them first and documents them.
 """
 
 import functools
@@ -93,9 +94,10 @@ def logsumexp(scores, axis=-1):
 
 @in_float32_or_wider
 def log_softmax(scores, axis=-1):
-    """scores - logsumexp along the axis; see attnlib.log_softmax."""
-    lse = np.expand_dims(logsumexp(scores, axis), axis)
-    return scores - np.where(lse == -np.inf, 0, lse)
+    """log(softmax(scores)) along the axis; see attnlib.log_softmax."""
+    _, row_sum, shift = shift_and_sum(scores, axis)
+    # In this order: shift + log(row_sum) would round the logarithm away.
+    return (scores - shift) - np.log(row_sum)
 
 
 @in_float32_or_wider

@@ -1,7 +1,8 @@
 """Dense attention in torch: on any device, differentiable twice by autograd.
 
-Its twin is dense_numpy.py: the same names in the same order. The functions
-here trust their arguments; attnlib.api checks them first and documents them.
+Its twin is dense_numpy.py: the same names in the same order, but for the
+backward pass, which is autograd's here. The functions trust their arguments;
+attnlib.api checks them first and documents them.
 """
 
 import functools
@@ -96,9 +97,10 @@ def logsumexp(scores, axis=-1):
 
 @in_float32_or_wider
 def log_softmax(scores, axis=-1):
-    """scores - logsumexp along the axis; see attnlib.log_softmax."""
-    lse = logsumexp(scores, axis).unsqueeze(axis)
-    return scores - torch.where(lse == -torch.inf, 0, lse)
+    """log(softmax(scores)) along the axis; see attnlib.log_softmax."""
+    _, row_sum, shift = shift_and_sum(scores, axis)
+    # In this order: shift + log(row_sum) would round the logarithm away.
+    return (scores - shift) - torch.log(row_sum)
 
 
 @in_float32_or_wider

@@ -17,7 +17,7 @@ def causal_mask(n_q, n_k):
 
     Raises:
         TypeError: a size is not a whole number.
-        ValueError: a size is negative.
+        ValueError: a size is negative or above 2**62.
 
     Source: Vaswani et al., "Attention Is All You Need" (2017), section 3.2.3, and the
     alignment of `torch.nn.functional.scaled_dot_product_attention(is_causal=True)`.
@@ -77,7 +77,7 @@ def window_mask(n_q, n_k, left, right):
 
     Raises:
         TypeError: an argument is not a whole number.
-        ValueError: an argument is negative.
+        ValueError: an argument is negative or above 2**62.
 
     Source: Beltagy et al., "Longformer" (2020), section 3.1, sliding window attention.
 
