@@ -26,6 +26,8 @@ A mistake changes one step or several, each by a function with the step's own pa
     )
 
 - `name` is a short phrase as a lecturer says it. It is what `grade(...).mistakes` holds.
+- `written` is a piece of text that the learner's function must hold (".T") where an exception is
+  all that speaks for the mistake: others raise there too.
 - `does` says what the answer does, in terms of the subject; `why` why that is a mistake; `ask`
   is the question that leads out, not the solution. Plain Unicode text, whole sentences.
 - A mistake that learners write in several ways that differ in value (an epsilon of 1e-6 or 1e-9)
@@ -99,6 +101,7 @@ class Mistake:
     why: str
     ask: str
     change: dict | tuple = ()
+    written: str = ""
 
     @property
     def variants(self):

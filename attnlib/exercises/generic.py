@@ -21,6 +21,14 @@ def narrower(dtype, want):
         ask="Where does your function fix a dtype instead of taking the input's?")
 
 
+def fixed_dtype(dtype):
+    return Mistake(
+        "narrower dtype",
+        does=f"The answer is {dtype} whatever the input is.",
+        why="A float64 input loses digits, and a float16 one becomes twice as large.",
+        ask="Where does your function fix a dtype instead of taking the input's?")
+
+
 def integer(dtype, want):
     return Mistake(
         "integer dtype",
@@ -122,6 +130,13 @@ KEPT_BLOCKS = Mistake(
     does="The function keeps all blocks until the end.",
     why="The point of reading block by block is that only one block is in memory.",
     ask="Which few numbers say all about the blocks before?")
+
+PARAMETER_ORDER = Mistake(
+    "parameters in another order",
+    does="Called with names, the function is right; called by position, it takes one argument for "
+         "another.",
+    why="The signature says in which order the arguments come, and they are handed over by position.",
+    ask="In which order do the parameters stand in the exercise's signature?")
 
 NO_AXIS = Mistake(
     "axis missing",

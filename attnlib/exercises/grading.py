@@ -10,7 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from . import generic, report
-from .engine import Once
+from .engine import FLOAT16, FLOAT32, Once
 from .guard import Clock, Failure, call
 from .match import Finding, Seen, close_rows, explain, fit_shape, shown_by, tolerance
 from .observe import Answer
@@ -100,6 +100,7 @@ def run_case(exercise, function, case, index, clock, seed):
     args = learners_copy(exercise, case)
     outcome = call(function, args, clock, seed)
     seen = Seen(case, index, printed=outcome.printed, failure=outcome.failure)
+    seen.source = source(function) if outcome.failure else ""
     if not all(map(_unchanged, learners_copy(exercise, case), args)):
         seen.mark(generic.OVERWRITTEN)
     if any(isinstance(arg, IterOnce) and arg.twice for arg in args):
@@ -167,6 +168,14 @@ def _mark_holder(exercise, seen, piece, wanted):
     elif piece.holder not in ("array", "number", "tensor"):
         seen.other = f"an object of type {piece.holder}"
         seen.values = seen.dtypes = ()
+
+
+def source(function):
+    """The learner's function as text, or '' where it cannot be read."""
+    try:
+        return inspect.getsource(function)
+    except Exception:
+        return ""
 
 
 # ---------------------------------------------------------------- before anything is matched
@@ -257,7 +266,31 @@ def grade(name, function=NOT_GIVEN):
     return grade_function(exercise, function)
 
 
+def permutation(exercise, function):
+    """The order of the function's parameters in the signature, if it has them in another one."""
+    try:
+        yours = tuple(inspect.signature(function).parameters)
+    except Exception:
+        return None
+    wanted = exercise.parameters
+    if yours == wanted or sorted(yours) != sorted(wanted):
+        return None
+    return [wanted.index(name) for name in yours]
+
+
 def grade_function(exercise, function):
+    """The grade of a callable."""
+    order = permutation(exercise, function)
+    if order:
+        def by_name(*args):
+            return function(*[args[i] for i in order])
+
+        if _grade(exercise, by_name).status == "correct":
+            return _grade(exercise, by_name, (generic.PARAMETER_ORDER,))
+    return _grade(exercise, function)
+
+
+def _grade(exercise, function, also=()):
     cases = exercise.all_cases()
     bound = [i for i, case in enumerate(cases) if binds(function, case.args)]
     if not bound:
@@ -271,7 +304,7 @@ def grade_function(exercise, function):
             return _not_attempted(exercise)
         if clock.over or _hopeless(seen[-1]):
             break
-    return judge(exercise, function, seen, cases, len(bound), clock)
+    return judge(exercise, function, seen, len(bound), clock, also)
 
 
 def _hopeless(seen):
@@ -281,14 +314,16 @@ def _hopeless(seen):
     return bool(seen.failure and seen.failure.kind in ends) or bool(seen.other and not seen.values)
 
 
-def judge(exercise, function, seen, cases, n_bound, clock):
-    """The grade for what was seen."""
+def judge(exercise, function, seen, n_bound, clock, also):
+    """The grade for what was seen, with the mistakes that are known before."""
+    cases = exercise.all_cases()
     if _hopeless(seen[-1]):
         return _hopeless_grade(exercise, seen)
     if _changes_its_mind(exercise, function, seen, clock):
         finding = Finding([], generic={generic.RANDOM.name: generic.RANDOM})
         return Grade("incorrect", report.names(finding), _message(exercise, seen, finding, show=False))
     finding = explain(exercise, seen)
+    finding.generic.update((mistake.name, mistake) for mistake in also)
     if n_bound < len(cases):
         finding.generic[generic.NO_AXIS.name] = generic.NO_AXIS
     for audit in exercise.audits:
@@ -349,10 +384,11 @@ def _message(exercise, seen, finding, show=True):
     screen = next((s for s in seen if s.index == exercise.screen()), seen[0])
     named = bool(finding.sets and finding.sets[0]) or bool(finding.generic)
     failed = [s for s in seen if s.failure]
-    if screen.failure or (failed and not named):
-        lines += [*report.error_lines(screen.failure or failed[0].failure, named), ""]
+    shown = screen.failure or (failed[0].failure if failed and not named else None)
+    if shown:
+        lines += [*report.error_lines(shown, named), ""]
     lines += report.mistake_lines(finding)
-    lines += _unexplained(exercise, seen, finding, wrong)
+    lines += _unexplained(exercise, seen, finding, wrong, shown)
     if show:
         text = report.smallest(exercise, seen, _telling(exercise, seen, finding, wrong))
         lines += [text, ""] if text else []
@@ -387,7 +423,7 @@ def _wrong(exercise, seen):
     return found
 
 
-def _unexplained(exercise, seen, finding, wrong):
+def _unexplained(exercise, seen, finding, wrong, shown):
     """What can be said of what no known mistake explains."""
     if finding.explained:
         return []
@@ -399,13 +435,14 @@ def _unexplained(exercise, seen, finding, wrong):
         return []
     one = max(left, key=lambda k: (seen[k].index == exercise.screen(), -k))
     right = [s.case.aspect for k, s in enumerate(seen) if k not in wrong]
-    right = [a for a in dict.fromkeys(right) if a not in {seen[k].case.aspect for k in wrong}]
+    right = [a for a in dict.fromkeys(right)
+             if a not in {seen[k].case.aspect for k in wrong} and a not in (FLOAT16, FLOAT32)]
     wrong_aspects = report.aspects_text(dict.fromkeys(seen[k].case.aspect for k in left))
     lines = [] if finding.sets and finding.sets[0] else [
         f"Right for: {', '.join(right)}. Wrong for: {wrong_aspects}."] if right else []
     lead = f"What it does, for {seen[one].case.aspect}:" if finding.sets else "What it does:"
     said = report.properties(seen[one], exercise.predict((), seen[one].index))
-    if said:
+    if said and not (shown and seen[one].failure):
         lines.append(f"{lead} {' '.join(said)}")
     return lines + [""] if lines else []
 

@@ -30,6 +30,11 @@ class Seen:
     other: str = ""
     printed: str = ""
     marks: dict = field(default_factory=dict)  # generic mistakes that need no prediction, by name
+    source: str = ""  # the learner's function as text, where it can be read
+
+    def mentions(self, written):
+        """Whether the learner's function holds this text; True where it cannot be read."""
+        return not (written and self.source) or written in self.source
 
     def mark(self, mistake):
         self.marks.setdefault(mistake.name, mistake)
@@ -77,12 +82,19 @@ def close_rows(a, b, relative):
     return np.where(finite, near | same, same).all(axis=-1)
 
 
+def first_differs(a, b, relative):
+    """Whether the first entries tell already that not all rows are close: most pairs end here."""
+    return bool(b.size) and bool(abs(float(a.flat[0]) - float(b.flat[0])) > relative * np.abs(b).max())
+
+
 def compare_part(values, dtype, predicted, reference, case, imprecise):
     """2: as predicted. 1: spoiled in the same rows. 0: something else."""
     fitted = fit_shape(values, predicted.shape)
     if fitted is None:
         return 0
     relative = tolerance(case, dtype, case.extreme, imprecise)
+    if not case.extreme and values.dtype.kind == predicted.dtype.kind == "f" and first_differs(fitted, predicted, relative):
+        return 0
     as_predicted = close_rows(fitted, predicted, relative)
     if as_predicted.all():
         return 2
@@ -141,8 +153,10 @@ class Matcher:
         self.exercise, self.seen, self.imprecise = exercise, seen, imprecise
         self.known = {}
         screen = exercise.screen()
-        self.order = sorted(range(len(seen)), key=lambda k: (seen[k].index != screen,
-                                                             seen[k].case.aspect != PLAIN))
+        self.order = range(len(seen))
+        # what ends most comparisons comes first: the screen, ordinary input, what is wrong
+        self.order = sorted(self.order, key=lambda k: (seen[k].index != screen,
+                                                       seen[k].case.aspect != PLAIN, self.right(k)))
 
     def level(self, hypothesis, k):
         found = self.known.get((hypothesis, k))
@@ -165,41 +179,48 @@ class Matcher:
     def evident(self, hypothesis, missed):
         """Whether each mistake of a hypothesis shows: without it, some explained case would not be."""
         explained = [k for k in self.order if k not in missed]
-        return all(any(self._shows(hypothesis, member, k) for k in explained) for member in hypothesis)
+        return all(any(self._shows(hypothesis, member, k, bool(missed)) for k in explained)
+                   for member in hypothesis)
 
-    def _shows(self, hypothesis, member, k):
+    def _shows(self, hypothesis, member, k, partly):
         index = self.seen[k].index
         predicted = self.exercise.predict(hypothesis, index)
-        # an exception of another kind than the predicted one is no evidence
-        if self.level(hypothesis, k) <= isinstance(predicted, Failure):
-            return False
+        if isinstance(predicted, Failure):
+            # an exception is weak evidence: it must be of the predicted kind, come from what the
+            # mistake looks like, and be part of an explanation that leaves nothing open
+            written = self.exercise.mistakes[member[0]].written
+            if partly or self.level(hypothesis, k) < 2 or not self.seen[k].mentions(written):
+                return False
         without = tuple(other for other in hypothesis if other != member)
         return not same(predicted, self.exercise.predict(without, index), self.seen[k].case)
 
-    def scan(self, size):
-        """(hypotheses that explain all cases, those that explain the ordinary ones)."""
-        full, partial = [], []
+    def scan(self, size, most):
+        """[(hypothesis, cases that it misses)], the fewest aspects missed, and at most `most`."""
+        found = []
         for hypothesis in self.exercise.hypotheses(size) if size else [()]:
-            missed = self._missed(hypothesis)
-            if missed is None:
+            missed = self._missed(hypothesis, most)
+            if missed is None or not self.evident(hypothesis, missed):
                 continue
-            if not self.evident(hypothesis, missed):
-                continue
-            (partial if missed else full).append((hypothesis, missed))
-        return [hypothesis for hypothesis, _ in full], partial
+            if self._count(missed) < most:
+                most, found = self._count(missed), []
+            found.append((hypothesis, missed))
+        return found, most
 
-    def _missed(self, hypothesis):
-        """The cases not explained; None if an ordinary one is, or if one speaks against it."""
+    def _missed(self, hypothesis, most):
+        """The cases not explained; None if an ordinary one is, one speaks against it, or too many."""
         missed = []
         for k in self.order:
             if self.level(hypothesis, k):
                 continue
-            if self.seen[k].case.aspect == PLAIN:
-                return None
-            if self.right(k):
+            if self.seen[k].case.aspect == PLAIN or self.right(k):
                 return None
             missed.append(k)
+            if self._count(missed) > most:
+                return None
         return missed
+
+    def _count(self, missed):
+        return len({self.seen[k].case.aspect for k in missed})
 
     def best(self, hypotheses):
         """Those that fit most cases exactly, one for each set of names."""
@@ -215,22 +236,17 @@ class Matcher:
         return list(found.values())
 
     def finding(self):
-        partials = []
+        """The smallest set of mistakes that leaves the fewest aspects unexplained."""
+        chosen, most = [], len(self.seen)
         for size in (0, 1, 2):
-            full, partial = self.scan(size)
-            if full:
-                return Finding(self.best(full), correct=size == 0, explained=True)
-            partials += partial
-        return self._partial(partials)
-
-    def _partial(self, partials):
-        if not partials:
+            found, fewest = self.scan(size, most)
+            if found:
+                chosen, most = found, fewest - 1  # more mistakes must explain more
+            if most < 0:
+                return Finding(self.best([h for h, _ in chosen]), correct=size == 0, explained=True)
+        if not chosen:
             return Finding([], leftover=self._wrong_aspects())
-        fewest = min(len(self._aspects(missed)) for _, missed in partials)
-        best = [(h, m) for h, m in partials if len(self._aspects(m)) == fewest]
-        size = min(len(h) for h, _ in best)
-        best = [(h, m) for h, m in best if len(h) == size]
-        return Finding(self.best([h for h, _ in best]), leftover=self._aspects(best[0][1]))
+        return Finding(self.best([h for h, _ in chosen]), leftover=self._aspects(chosen[0][1]))
 
     def _aspects(self, missed):
         return tuple(dict.fromkeys(self.seen[k].case.aspect for k in sorted(missed)))
@@ -243,7 +259,7 @@ def explain(exercise, seen):
     """The Finding for what was seen on the cases, generic mistakes included."""
     matcher = Matcher(exercise, seen)
     finding = matcher.finding()
-    if not finding.explained:
+    if not finding.explained and not finding.sets:
         loose = Matcher(exercise, seen, imprecise=True)
         second = loose.finding()
         if second.explained and "float64" in {s.case.dtype for s in seen}:
@@ -265,24 +281,33 @@ def add_marks(finding, matcher):
                            if tuple(matcher.exercise.mistakes[i] for i, _ in h) == chosen), ())
         predicted = matcher.exercise.predict(hypothesis, seen.index)
         if not isinstance(predicted, Failure):
-            for mistake in form_marks(matcher.exercise, seen, predicted, bool(chosen)):
+            explained = (finding.explained or bool(finding.sets)) and seen.case.aspect not in finding.leftover
+            for mistake in form_marks(matcher.exercise, seen, predicted, bool(chosen), explained):
                 seen.mark(mistake)
                 finding.generic[mistake.name] = mistake
-    widths = [name for name in finding.generic if name.endswith("leaks out")]
-    for name in sorted(widths)[:-1]:  # float32 leaks out of float16, float64 out of both: one name
+    widths = sorted(name for name in finding.generic if name.endswith("leaks out"))
+    fixed = "narrower dtype" in finding.generic and widths
+    for name in widths[:-1] or widths * bool(fixed):  # one dtype for all inputs has one name
         del finding.generic[name]
+    if fixed:
+        finding.generic["narrower dtype"] = generic.fixed_dtype(widths[-1].split()[0])
 
 
-def form_marks(exercise, seen, predicted, mistaken):
+def form_marks(exercise, seen, predicted, mistaken, explained):
     """Generic mistakes of shape and dtype, given what the values are explained by."""
     for values, dtype, part in zip(seen.values, seen.dtypes, predicted):
-        if values.shape != part.shape and fit_shape(values, part.shape) is not None:
+        if explained and values.shape != part.shape and fit_shape(values, part.shape) is not None:
             yield generic.AXIS_KEPT if values.ndim > part.ndim else generic.AXIS_DROPPED
-        yield from dtype_marks(exercise, seen.case, values, dtype, part, mistaken)
+        yield from dtype_marks(exercise, seen.case, values, dtype, part, mistaken, explained)
 
 
-def dtype_marks(exercise, case, values, dtype, part, mistaken):
-    if not dtype or exercise.dtype == "number":
+def dtype_marks(exercise, case, values, dtype, part, mistaken, explained):
+    if exercise.dtype == "number":
+        whole = explained and values.dtype.kind in "iu" and part.dtype.kind == "f"
+        if whole and values.shape == part.shape and not close_rows(values, part, 1e-10).all():
+            yield generic.integer("an integer", "floating point")
+        return
+    if not dtype:
         return
     if exercise.dtype == "bool":
         if part.dtype == bool and dtype != "bool" and np.isin(values, (0, 1)).all():

@@ -90,6 +90,16 @@ dot_score = Exercise(
                 does="The answer tells how far query and key are apart.",
                 why="A dot product also grows with the lengths of both, and has a sign.",
                 ask="Which operation joins the i-th entries of two vectors in a dot product?"),
+        Mistake("one product alone", change=({"total": lambda product: product[0]}, {"total": lambda product: product[-1]}),
+                does="Only the first or the last feature counts.",
+                why="All d_k products are added. A return inside the loop ends it after the first one; "
+                    "= instead of += keeps the last one only.",
+                ask="How often does your loop run, and what does it keep?"),
+        Mistake("one product left out",
+                change=({"total": lambda product: product[1:].sum()}, {"total": lambda product: product[:-1].sum()}),
+                does="The first or the last feature does not count.",
+                why="All d_k products are added; positions run from 0 to d_k - 1, and range(n) ends at n - 1.",
+                ask="What is the score of two vectors of length 1?"),
         Mistake("maximum instead of sum", change={"total": lambda product: product.max()},
                 does="The answer is the largest of the products alone.",
                 why="All features count, not the best one.",
@@ -177,6 +187,12 @@ SCALE_MISTAKES = (
                  "where there are more.",
             why="shape[1] is the last axis only if there are two; shape[-1] always is.",
             ask="Which index names the last axis whatever the number of axes?"),
+    Mistake("d_k fixed in the code",
+            change=tuple({"scale": lambda scores, query, key, d=d: scores / math.sqrt(d)}
+                         for d in (64, 128, 32, 16, 512, 768, 256)),
+            does="The scores are divided by the same number whatever d_k is.",
+            why="The scale belongs to the length of these queries and keys, not to a certain model.",
+            ask="Which axis of the query tells d_k?"),
     Mistake("square root of the scores",
             change={"scale": lambda scores, query, key: np.sqrt(np.abs(scores / query.shape[-1]))},
             does="The root is taken of the score and not of d_k.",
@@ -201,7 +217,7 @@ PRODUCT_MISTAKES = (
             does="The shape is right, but the key's numbers are dealt out anew into rows.",
             why="reshape keeps the order in memory; a transposition moves entry (j, c) to (c, j).",
             ask="Into which place must entry (0, 1) of the key go, and where does reshape put it?"),
-    Mistake(".T on a batched array", change={"transpose": lambda key: key.T},
+    Mistake(".T on a batched array", change={"transpose": lambda key: key.T}, written=".T",
             does="For two axes .T swaps them. With leading axes it reverses all axes, the batch too.",
             why="Only the last two axes may change places: np.swapaxes(key, -1, -2), or key.mT.",
             ask="What is the shape of key.T if key has shape (2, 5, 3)?"),
@@ -235,6 +251,17 @@ PRODUCT_MISTAKES = (
 def _softmax(scores):
     powers = np.exp(scores - scores.max(axis=-1, keepdims=True))
     return powers / powers.sum(axis=-1, keepdims=True)
+
+
+def _causal(scores):
+    return np.where(np.tri(*scores.shape[-2:], dtype=bool), scores, -np.inf)
+
+
+CAUSAL_APPLIED = Mistake(
+    "causal mask applied", change={"finish_scores": _causal},
+    does="Scores of keys after the query are -inf.",
+    why="No mask was asked for: here every query may attend to every key.",
+    ask="Which keys may a query attend to if nothing is said?")
 
 
 def score_cases():
@@ -275,6 +302,15 @@ raw_scores = Exercise(
                 does="Each row sums to 1: the answer holds weights, not scores.",
                 why="Raw scores come before the softmax, and before the mask.",
                 ask="Which step of attention comes after the scores?"),
+        Mistake("exponential already taken", change={"finish_scores": np.exp},
+                does="The answer holds exp(score).",
+                why="The exponential belongs to the softmax, and so does what keeps it from overflowing.",
+                ask="Which step of attention comes after the scores?"),
+        CAUSAL_APPLIED,
+        Mistake("scores negated", change={"finish_scores": lambda scores: -scores},
+                does="Every score has the wrong sign.",
+                why="A query and a key that agree must have a high score.",
+                ask="What should the score of a vector with itself be?"),
         Mistake("absolute value", change={"finish_scores": np.abs},
                 does="No score is negative.",
                 why="A negative score says that query and key point away from each other.",
@@ -433,6 +469,12 @@ TRIANGLE_MISTAKES = (
 
 FEWER_KEYS = "more queries than keys"
 
+ONLY_MORE_KEYS = Mistake(
+    "only for n_q <= n_k",
+    does="The mask is right unless there are more queries than keys.",
+    why="The contract allows any two numbers; the shape is (n_q, n_k) in every case.",
+    ask="What should the mask look like for n_q = 3, n_k = 2?")
+
 
 def _triangle_cases():
     return [Case(PLAIN, (2, 3)), Case(PLAIN, (5, 7)), Case(PLAIN, (3, 11)), Case("one query", (1, 3)),
@@ -443,7 +485,7 @@ causal_mask = Exercise(
     name="causal_mask", signature="(n_q, n_k)", part=PART,
     text="A boolean mask of shape (n_q, n_k), True where key j <= query i, aligned at the top left.",
     answer=aligned_mask_answer, steps={**TRIANGLE_STEPS, "offset": lambda n_q, n_k: 0},
-    cases=_triangle_cases, dtype="bool",
+    cases=_triangle_cases, dtype="bool", aspects={FEWER_KEYS: ONLY_MORE_KEYS},
     hints=(
         "Row i belongs to query i, column j to key j. Write down the mask for n_q = 2, n_k = 3 by hand.",
         "np.arange counts positions. With one of them as a column, a comparison makes a table.",
@@ -463,7 +505,7 @@ decode_mask = Exercise(
     text="A boolean causal mask of shape (n_q, n_k), aligned at the bottom right: the last query "
          "sees every key. With n_q > n_k the first queries see none.",
     answer=aligned_mask_answer, steps={**TRIANGLE_STEPS, "offset": lambda n_q, n_k: n_k - n_q},
-    cases=_triangle_cases, dtype="bool",
+    cases=_triangle_cases, dtype="bool", aspects={FEWER_KEYS: ONLY_MORE_KEYS},
     hints=(
         "The last query stands at the last key's position. Where does query 0 stand then?",
         "Query i stands at position i + n_k - n_q; that is negative for some if n_q > n_k.",

@@ -183,7 +183,7 @@ def _all_the_same(a, b):
 def _factor(a, b):
     with np.errstate(all="ignore"):
         ratio = a[np.isfinite(b) & (b != 0)] / b[np.isfinite(b) & (b != 0)]
-    if ratio.size and np.isfinite(ratio).all() and np.allclose(ratio, ratio[0], rtol=1e-6) and abs(ratio[0]) > 1e-9:
+    if ratio.size > 1 and np.isfinite(ratio).all() and np.allclose(ratio, ratio[0], rtol=1e-6) and abs(ratio[0]) > 1e-9:
         if np.isclose(ratio[0], 1):
             return ""
         if np.isclose(ratio[0], -1):
