@@ -135,7 +135,7 @@ def score_spread(scores_by_size, scaled_by_size):
         for (size, sample), (style, shade) in zip(samples.items(), (("-", "#9aa0a6"), ("--", "#5f6368"), (":", "#202124"))):
             density, _ = np.histogram(sample, edges, density=True)
             axes.plot((edges[1:] + edges[:-1]) / 2, density, style, color=shade, label=f"$d_k$ = {size}")
-        axes.set(title=title, xlabel="score", ylim=(0, None))
+        axes.set(title=title, xlabel="dot product" if axes is left else "score", ylim=(0, None))
     left.set_ylabel("density")
     left.legend(loc="upper right", borderpad=0, handlelength=1.5, fontsize=9)
 

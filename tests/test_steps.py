@@ -37,7 +37,10 @@ def loops_logsumexp(row):
 
 
 def loops_log_softmax(row):
-    return [score - loops_logsumexp(row) if score != -math.inf else score for score in row]
+    """The distance to the maximum first: beside a maximum of 1e30 the logarithm is rounded away."""
+    highest = max(row, default=-math.inf)
+    rest = loops_logsumexp([score - highest for score in row]) if highest > -math.inf else 0.0
+    return [(score - highest) - rest if score != -math.inf else score for score in row]
 
 
 STEPS = {softmax: loops_softmax, logsumexp: loops_logsumexp, log_softmax: loops_log_softmax}
