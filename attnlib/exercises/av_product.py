@@ -302,7 +302,7 @@ attention = Exercise(
 # ---------------------------------------------------------------- masked_attention
 
 def masked_attention_answer(do, query, key, value, attn_mask):
-    scores = raw_scores.raw_scores_answer(do, query, key)
+    scores = do.rescale(raw_scores.raw_scores_answer(do, query, key), query, value)
     mask = do.sense(attn_mask)
     masked = do.scores_in(do.fill(scores, mask, do.dtype))
     axis = do.axis(-1, masked)

@@ -29,7 +29,8 @@ def rounded(array, dtype, only=HALF):
 
 
 def attention_torch_answer(do, query, key, value):
-    scores = do.scores_width(raw_scores.raw_scores_answer(do, query, key), do.dtype)
+    scores = do.rescale(raw_scores.raw_scores_answer(do, query, key), query, value)
+    scores = do.scores_width(scores, do.dtype)
     weights = do.weights_width(softmax.softmax_steps_answer(do, scores, -1), do.dtype)
     output = av_product_answer(do, do.scale_weights(weights, query), do.choose_values(query, key, value))
     return do.answer_out(output, weights, scores)
