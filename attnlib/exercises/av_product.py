@@ -386,7 +386,8 @@ MASKING_MISTAKES = (
             why="Here True means: may attend, as in torch's scaled_dot_product_attention. Other libraries "
                 "mean the opposite; mixing the two is the most frequent mask error.",
             ask="Which scores must become -inf, those where the mask is True or those where it is False?"),
-    Mistake("mask ignored", change={"fill": lambda scores, mask, dtype: scores, "dead_rows": _left_alone},
+    Mistake("mask ignored", change={"sense": lambda mask: mask, "fill": lambda scores, mask, dtype: scores,
+                    "dead_rows": _left_alone},
             does="Every query attends to every key.",
             why="Where the mask is False the score must become -inf, so that the weight is 0.",
             ask="Where in your function does the mask change a score?"),
@@ -538,6 +539,8 @@ def masked_attention_cases():
         case(raw_scores.BROADCAST, (5, 7, 3, 2), random_mask(5, 7, seed=2), 16, batch=(2,)),
         case(raw_scores.BROADCAST, (5, 3, 7, 2), random_mask(2, 1, 3), 19, batch=(2,)),
         case(raw_scores.BROADCAST, (3, 5, 7, 11), random_mask(2, 1, 1, 5), 22, batch=(2, 3)),
+        tiny(LEADING, [[[1.0, 2.0]], [[3.0, 1.0]]], [[[1.0, 0.0], [2.0, 1.0]], [[0.0, 3.0], [1.0, 1.0]]],
+             [[[4.0], [8.0]], [[2.0], [-4.0]]], [[[1, 1]], [[1, 1]]]),
         case(LEADING, (5, 7, 3, 2), random_mask(2, 5, 7), 25, batch=(2,)),
         case(LEADING, (5, 7, 3, 11), random_mask(2, 3, 5, 7), 28, batch=(2, 3)),
         tiny(DEAD, [[2.0], [1.0]], [[1.0], [0.0], [3.0]], [[4.0], [8.0], [-4.0]], [[1, 0, 1], [0, 0, 0]]),
