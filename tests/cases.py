@@ -50,7 +50,8 @@ CASES = {
     "no keys, softcap": ((PLAIN[0], (0, D_K), (0, D_V)), None, {"softcap": 0.5}),
     "no queries and no keys": (((0, D_K), (0, D_K), (0, D_V)), None, {}),
     "no batch": (((0, HEADS, N_Q, D_K), (1, HEADS, N_K, D_K), (HEADS, N_K, D_V)), None, CAUSAL),
-    "no heads": (((0, N_Q, D_K), (2, N_K, D_K), (2, N_K, D_V)), None, GROUPED),
+    "no heads of query": (((0, N_Q, D_K), (2, N_K, D_K), (2, N_K, D_V)), None, GROUPED),
+    "no heads": (((0, N_Q, D_K), (0, N_K, D_K), (0, N_K, D_V)), None, GROUPED),
     "no features of value": ((*PLAIN[:2], (N_K, 0)), None, CAUSAL),
 }
 
