@@ -40,18 +40,18 @@ def exercises():
 # ---------------------------------------------------------------- running a function on the cases
 
 class IterOnce:
-    """An iterator over blocks that notices a second reading and blocks that are kept."""
+    """An iterator over blocks that notices a second reading: a loop begun after the end."""
 
     def __init__(self, items):
-        self.items, self.started, self.twice = items, False, False
+        self.items, self.ended, self.twice = items, False, False
 
     def __iter__(self):
-        self.twice = self.twice or self.started
+        self.twice = self.twice or self.ended
         return self
 
     def __next__(self):
-        self.started = True
         if not self.items:
+            self.ended = True
             raise StopIteration
         return self.items.pop(0)
 
@@ -130,6 +130,9 @@ def _pieces(exercise, seen, answer, wanted):
         if len(pieces) > count:
             seen.mark(generic.EXTRA)
             return pieces[:count]
+        if len(pieces) == 1 and pieces[0].values.shape == (count,) and wanted[0].ndim == 0:
+            piece = pieces[0]  # the numbers in one list
+            return [type(piece)(value, piece.dtype, "number") for value in piece.values]
         if len(pieces) < count:
             expected = ", ".join(exercise.outputs)
             seen.other = f"{len(pieces)} value{'s'[:len(pieces) > 1]} instead of ({expected})"

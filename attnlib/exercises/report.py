@@ -285,6 +285,9 @@ CAUSES = {
 def cause(failure):
     """One sentence on why this exception comes, where that is known."""
     text, kind = failure.text, failure.kind
+    if kind == "TypeError" and "IterOnce" in text:
+        return ("The blocks come from an iterator, one by one: it has no length and no index, and it "
+                "is read by a for loop.")
     if kind == "TypeError" and "not callable" in text:
         return "An array is followed by round brackets; indexing takes square ones, a product @ or *."
     if kind == "TypeError" and "only length-1" in text or "only 0-dimensional" in text:

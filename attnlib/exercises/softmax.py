@@ -4,7 +4,9 @@ from dataclasses import replace
 
 import numpy as np
 
-from .engine import FLOAT16, FLOAT32, HUGE, LEADING, NEG_INF, PLAIN, SMALL, SQUARE, Case, Exercise, Mistake, normal
+from . import generic
+from .audits import peak_memory
+from .engine import FLOAT16, FLOAT32, HUGE, LEADING, NEG_INF, PLAIN, SMALL, SQUARE, Case, Exercise, Mistake, Once, normal
 from .raw_scores import FILLS, ZERO_FILL
 
 PART = "The softmax"
@@ -629,10 +631,14 @@ LSE_SHIFTS = (
                  "logarithm is -inf.",
             why="The maximum can be taken out of the sum: subtract it from the scores, and add it to "
                 "the logarithm. Then no exponent is above 0, and the sum is at least 1."),
-    replace(named("minimum subtracted instead of maximum", SHIFT_MISTAKES), change=_centred(np.min)),
-    replace(named("mean subtracted instead of maximum", SHIFT_MISTAKES), change=_centred(np.mean),
+    replace(named("minimum subtracted instead of maximum", SHIFT_MISTAKES),
+            change=(_centred(np.min), {"highest": lambda scores, axis: scores.min()})),
+    replace(named("mean subtracted instead of maximum", SHIFT_MISTAKES),
+            change=(_centred(np.mean), {"highest": lambda scores, axis: scores.mean()}),
             does="A score far above the mean of its row still overflows; and one score of -inf spoils "
                  "the whole row."),
+    replace(named("one score subtracted instead of the maximum", SHIFT_MISTAKES),
+            change=tuple({"highest": lambda scores, axis, i=i: np.take(scores, [i], axis=axis)} for i in (0, -1))),
     replace(named("one maximum for the whole array", SHIFT_MISTAKES),
             change={"highest": lambda scores, axis: scores.max()},
             does="In a row that lies far below the largest score of all the sum underflows, and its "
@@ -760,7 +766,7 @@ LSE_RESULTS = (
 )
 
 DEAD_MISTAKES = (
-    Mistake("(-inf) - (-inf)", change={"guard": lambda highest: highest},
+    Mistake("dead rows NaN", change={"guard": lambda highest: highest},
             does="A row of nothing but -inf gives NaN.",
             why="Its maximum is -inf too, and -inf - -inf is NaN. Nothing has to be subtracted from such "
                 "a row: exp(-inf) is 0, and log(0) is -inf, as it should be.",
@@ -1024,7 +1030,7 @@ log_softmax = Exercise(
 # ---------------------------------------------------------------- safe_softmax
 
 def safe_softmax_answer(do, scores):
-    weights = softmax_steps_answer(do, scores, -1)
+    weights = softmax_steps_answer(do, do.fill(scores, do.dtype), -1)
     return do.rescue(weights, scores)
 
 
@@ -1041,8 +1047,12 @@ def _first_key(scores):
 
 
 def _filled(value):
-    return {"scores_in": lambda scores: np.where(np.isneginf(scores), value, scores),
-            "rescue": lambda weights, scores: weights}
+    """A number for -inf, as the dtype can hold it: -1e9 is -inf in float16."""
+    def fill(scores, dtype):
+        with np.errstate(over="ignore"):
+            return np.where(np.isneginf(scores), float(np.array(value).astype(dtype)), scores)
+
+    return {"fill": fill, "rescue": lambda weights, scores: weights}
 
 
 DEAD_ROWS_NAN = Mistake(
@@ -1069,11 +1079,11 @@ DEAD_ROW_MISTAKES = (
             why="A query that may attend to nothing gets no weights at all: its output is 0.",
             ask="How much weight may a key have that must not be seen?"),
     Mistake("large negative number instead of -inf",
-            change=tuple(_filled(value) for value in (-1e4, -9999.0, -1e3, -100.0)),
-            does="-inf is replaced by a number that is not far enough below the other scores: "
-                 "hidden keys get weight.",
-            why="Scores of -10000 are legal, and a row of nothing but -inf becomes uniform. Only -inf "
-                "is below every score.",
+            change=tuple(_filled(value) for value in (-1e9, -1e4, -9999.0, -1e3, -100.0)),
+            does="A number such as -1e9 stands in for -inf: a row of nothing but -inf becomes uniform, or NaN "
+                 "in float16, which cannot hold the number.",
+            why="Scores of -10000 are legal, and a row of nothing but -inf has no weights. Only -inf "
+                "is below every score in every dtype.",
             ask="What are the weights of the scores -10000, -inf?"),
     replace(ZERO_FILL, change=_filled(0.0), does="Scores of -inf count as 0."),
     Mistake("any -inf empties the row",
@@ -1143,7 +1153,11 @@ safe_softmax = Exercise(
     name="safe_softmax", signature="(scores)", part=PART,
     text="The softmax over the last axis. A row of nothing but -inf gives zeros, not NaN.",
     answer=safe_softmax_answer,
-    steps={**SOFTMAX_STEPS, "rescue": lambda weights, scores: np.where(_dead(scores), 0.0, weights)},
+    steps={
+        **SOFTMAX_STEPS,
+        "fill": lambda scores, dtype: scores,
+        "rescue": lambda weights, scores: np.where(_dead(scores), 0.0, weights),
+    },
     cases=_safe_cases,
     hints=(
         "Where does NaN come from in a row of nothing but -inf? Look at its maximum, and at its sum.",
@@ -1156,4 +1170,792 @@ safe_softmax = Exercise(
               *AXIS_MISTAKES, *KEEPDIMS_MISTAKES, *AFTER_MISTAKES),
 )
 
-EXERCISES = (softmax_row, softmax, temperature_softmax, logsumexp, log_softmax, safe_softmax)
+# ---------------------------------------------------------------- softmax_jacobian
+
+def softmax_jacobian_answer(do, weights):
+    weights = do.weights_in(weights)
+    return do.finish(do.combine(do.diagonal(weights), do.outer(weights)))
+
+
+def _book_weights(*shape, seed=0, dtype=np.float64):
+    """Weights as a softmax gives them."""
+    powers = np.exp(normal(*shape, seed=seed))
+    return (powers / powers.sum(axis=-1, keepdims=True)).astype(dtype)
+
+
+def _jacobian_cases():
+    f4, f2 = np.float32, np.float16
+    return [
+        Case(PLAIN, (np.array([0.25, 0.75]),)), Case(PLAIN, (np.array([0.5, 0.125, 0.375]),)),
+        Case(PLAIN, (_book_weights(5, seed=1),)), Case(PLAIN, (_book_weights(11, seed=2),)),
+        Case("equal weights", (np.array([0.25, 0.25, 0.25, 0.25]),)),
+        Case("a weight of 0", (np.array([0.5, 0.0, 0.5]),)),
+        Case(FLOAT32, (np.array([0.25, 0.75], f4),)), Case(FLOAT32, (_book_weights(7, seed=3, dtype=f4),)),
+        Case(FLOAT16, (np.array([0.5, 0.125, 0.375], f2),)),
+    ]
+
+
+def _over_rows(vector):
+    """(n,) -> (n, n): the same row again and again."""
+    return np.broadcast_to(vector, (vector.size, vector.size))
+
+
+def _off_diagonal(array):
+    return array - np.diag(np.diagonal(array))
+
+
+SOFTMAX_OF_WEIGHTS = Mistake(
+    "softmax of the weights", change={"weights_in": lambda w: np.exp(w) / np.exp(w).sum(axis=-1, keepdims=True)},
+    does="The weights go through another softmax, and are nearly equal.",
+    why="The argument holds weights already; the derivative needs nothing but them.",
+    ask="What does a softmax do to numbers between 0 and 1?")
+
+softmax_jacobian = Exercise(
+    name="softmax_jacobian", signature="(weights)", part=PART,
+    text="The Jacobian of the softmax, (n, n), from its weights: entry (i, j) is the derivative of weight i "
+         "with respect to score j.",
+    answer=softmax_jacobian_answer,
+    steps={
+        "weights_in": lambda weights: weights,
+        "diagonal": np.diag,
+        "outer": lambda weights: np.outer(weights, weights),
+        "combine": lambda diagonal, outer: diagonal - outer,
+        "finish": lambda jacobian: jacobian,
+    },
+    cases=_jacobian_cases,
+    hints=(
+        "When score j grows, weight j grows, and all other weights shrink: they share one whole. "
+        "Which entries are positive, and what does each row sum to?",
+        "For i = j the derivative is w_i (1 - w_i). For i different from j it is -w_i w_j.",
+        "Both are w_i (delta_ij - w_j), where delta_ij is 1 for i = j and 0 elsewhere.",
+        "np.diag(weights) has the first term on its diagonal, and np.outer(weights, weights) holds "
+        "all products w_i w_j. Subtract one from the other.",
+    ),
+    mistakes=(
+        Mistake("diagonal-only Jacobian",
+                change=({"outer": lambda w: np.diag(w * w)}, {"finish": lambda j: np.diagonal(j).copy()}),
+                does="Only the derivatives w_i (1 - w_i) are there: each weight seems to depend on its own "
+                     "score alone.",
+                why="That is the derivative of a sigmoid. In a softmax every weight depends on every "
+                    "score, through the sum.",
+                ask="What happens to weight i when another score grows?"),
+        Mistake("outer product missing",
+                change=({"outer": lambda w: 0 * np.outer(w, w)}, {"outer": lambda w: 0 * np.outer(w, w), "diagonal": lambda w: w}),
+                does="Only the first term is there, the weights on the diagonal.",
+                why="The sum in the softmax's denominator depends on the scores, too: that gives the term -w_i w_j.",
+                ask="What is the derivative of the denominator with respect to score j?"),
+        Mistake("diagonal term missing",
+                change=({"diagonal": lambda w: 0 * np.diag(w)}, {"combine": lambda diagonal, outer: outer}),
+                does="Only the products w_i w_j are there.",
+                why="The numerator exp(s_i) depends on score i as well: that adds w_i on the diagonal.",
+                ask="What is the derivative of the numerator of weight i with respect to score i?"),
+        Mistake("sign flipped", change={"combine": lambda diagonal, outer: outer - diagonal},
+                does="Every entry has the wrong sign.",
+                why="A weight grows with its own score: the diagonal is positive.",
+                ask="What happens to weight i when score i grows?"),
+        Mistake("sum instead of difference", change={"combine": lambda diagonal, outer: diagonal + outer},
+                does="The products w_i w_j are added. Each row sums to twice its weight instead of 0.",
+                why="When a score grows by itself, the other weights shrink.",
+                ask="What must a row of the Jacobian sum to, if the softmax does not change when all scores "
+                    "grow by 1?"),
+        Mistake("sign flipped off the diagonal",
+                change={"finish": lambda j: j - 2 * _off_diagonal(j)},
+                does="The diagonal is right; off it, every entry is positive.",
+                why="When a score grows by itself, the other weights shrink.",
+                ask="What happens to weight i when another score grows?"),
+        Mistake("identity instead of diag(weights)", change={"diagonal": lambda w: np.eye(w.size)},
+                does="1 stands in place of w_i on the diagonal, before w_i w_j is subtracted.",
+                why="Entry (i, j) is w_i (delta_ij - w_j): the weight multiplies the delta, too.",
+                ask="What multiplies the Kronecker delta in w_i (delta_ij - w_j)?"),
+        Mistake("1 instead of the Kronecker delta",
+                change=({"diagonal": lambda w: _over_rows(w).T}, {"diagonal": _over_rows}),
+                does="Entry (i, j) is w_i (1 - w_j) everywhere, as on the diagonal.",
+                why="The 1 comes from the numerator of weight i, which depends on score i alone.",
+                ask="What is the derivative of exp(s_i) with respect to another score s_j?"),
+        Mistake("squares instead of the outer product",
+                change=({"outer": lambda w: _over_rows(w * w)}, {"outer": lambda w: _over_rows(w * w).T}),
+                does="Each row of the second term is the same: w_j squared instead of w_i w_j.",
+                why="weights * weights multiplies entry by entry. The products of all pairs need a column "
+                    "and a row.",
+                ask="What are the shapes of the two factors in weights[:, None] * weights[None, :]?"),
+        Mistake("weights instead of the outer product",
+                change=({"outer": _over_rows}, {"outer": lambda w: _over_rows(w).T}),
+                does="The weights are subtracted from diag(weights), row by row or column by column.",
+                why="The second term is the product of two weights, w_i w_j.",
+                ask="How many weights are multiplied in the entry (i, j) with i different from j?"),
+        Mistake("inner product instead of outer", change={"outer": lambda w: np.full((w.size, w.size), w @ w)},
+                does="One number, the sum of the squared weights, is subtracted everywhere.",
+                why="For arrays with one axis @ sums over it, and .T does nothing. The outer product keeps both indices.",
+                ask="What is the shape of weights @ weights.T if weights has one axis?"),
+        Mistake("Jacobian of the log-softmax",
+                change=({"diagonal": lambda w: np.eye(w.size), "outer": _over_rows},
+                        {"diagonal": lambda w: np.eye(w.size), "outer": lambda w: _over_rows(w).T}),
+                does="Entry (i, j) is delta_ij - w_j: the derivative of the logarithm of weight i.",
+                why="The derivative of the weight itself is w_i times that.",
+                ask="What is the derivative of exp(x) if that of x is known?"),
+        Mistake("weight not subtracted on the diagonal",
+                change={"outer": lambda w: _off_diagonal(np.outer(w, w))},
+                does="Off the diagonal it is right; on it w_i stands instead of w_i (1 - w_i).",
+                why="The denominator depends on score i, too: w_i squared is subtracted on the diagonal.",
+                ask="What must a row of the Jacobian sum to, if the softmax does not change when all scores "
+                    "grow by 1?"),
+        SOFTMAX_OF_WEIGHTS,
+    ),
+)
+
+# ---------------------------------------------------------------- softmax_backward
+
+def softmax_backward_answer(do, weights, grad_weights):
+    weights, grad = do.weights_in(weights), do.grad_in(grad_weights)
+    total = do.total(do.products(weights, grad))
+    return do.finish(do.times(weights, do.centre(grad, total), grad, total))
+
+
+def _backward_cases():
+    f4, f2 = np.float32, np.float16
+
+    def case(aspect, weights, grad, dtype=np.float64):
+        return Case(aspect, (np.array(weights, dtype), np.array(grad, dtype)))
+
+    def some(aspect, *shape, seed, dtype=np.float64):
+        return Case(aspect, (_book_weights(*shape, seed=seed, dtype=dtype), normal(*shape, seed=seed + 20, dtype=dtype)))
+
+    return [
+        case(PLAIN, [[0.5, 0.25, 0.25]], [[2, 4, 8]]), case(PLAIN, [[0.25, 0.75], [0.5, 0.5], [1, 0]], [[4, 8], [2, -2], [3, 1]]),
+        some(PLAIN, 5, 3, seed=1), some(PLAIN, 7, 11, seed=2),
+        case(SQUARE, [[0.25, 0.75], [0.5, 0.5]], [[4, 8], [2, -2]]), some(SQUARE, 5, 5, seed=3),
+        case("one axis", [0.25, 0.75], [4, 8]), some("one axis", 7, seed=4),
+        case(LEADING, [[[0.25, 0.75], [0.5, 0.5]]], [[[4, 8], [2, -2]]]), some(LEADING, 2, 5, 3, seed=5),
+        some(LEADING, 2, 3, 5, 7, seed=6),
+        case("a weight of 0", [[0.5, 0, 0.5]], [[2, 100, 4]]),
+        case(FLOAT32, [[0.5, 0.25, 0.25]], [[2, 4, 8]], f4), some(FLOAT32, 5, 7, seed=7, dtype=f4),
+        case(FLOAT16, [[0.5, 0.25, 0.25]], [[2, 4, 8]], f2), some(FLOAT16, 3, 5, seed=8, dtype=f2),
+    ]
+
+
+SQUARE_ARRAY = Mistake(
+    "(n, n) array made",
+    does="The values are right, but the whole Jacobian, or another array of shape (n, n), stands in memory.",
+    why="For n = 16384 in float32 it takes a gigabyte for each row. The product of the Jacobian with a "
+        "vector needs nothing larger than the vector.",
+    ask="What is (diag(w) - w wᵀ) g, multiplied out?")
+
+
+def no_square_array(run):
+    """An audit: whether one row of n weights makes anything of n * n bytes or more."""
+    n = 700
+    most, outcome = peak_memory(run, _book_weights(n, seed=9), normal(n, seed=10))
+    return SQUARE_ARRAY if most >= n * n and not outcome.failure else None
+
+
+softmax_backward = Exercise(
+    name="softmax_backward", signature="(weights, grad_weights)", part=PART,
+    text="The gradient with respect to the scores, from the softmax's weights and the gradient with respect "
+         "to them, both of shape (..., n), without any (n, n) array.",
+    answer=softmax_backward_answer,
+    steps={
+        "weights_in": lambda weights: weights,
+        "grad_in": lambda grad: grad,
+        "products": lambda weights, grad: weights * grad,
+        "total": lambda products: products.sum(axis=-1, keepdims=True),
+        "centre": lambda grad, total: grad - total,
+        "times": lambda weights, centred, grad, total: weights * centred,
+        "finish": lambda grad_scores: grad_scores,
+    },
+    cases=_backward_cases, audits=(no_square_array,),
+    hints=(
+        "The gradient is the Jacobian times grad_weights. The Jacobian is diag(w) - w wᵀ: multiply it out "
+        "before you program it.",
+        "diag(w) g is w * g, entry by entry. w wᵀ g is w times one number for each row.",
+        "That number is the sum of w * g over the last axis; keep the axis, so that it lines up.",
+        "Take w out of both terms: w * (g - number), where the number is np.sum(w * g, axis=-1, "
+        "keepdims=True).",
+    ),
+    mistakes=(
+        Mistake("row sum not subtracted", change={"centre": lambda grad, total: grad},
+                does="The answer is weights * grad_weights: only the diagonal term of the Jacobian.",
+                why="Every weight depends on every score, through the sum in the denominator: that "
+                    "subtracts the row's mean gradient.",
+                ask="What must the gradient of a row sum to, if the softmax does not change when all scores "
+                    "grow by 1?"),
+        Mistake("diagonal-only Jacobian", change={"total": lambda products: products},
+                does="The answer is w (1 - w) g, as if each weight depended on its own score alone.",
+                why="That is the derivative of a sigmoid. In a softmax every weight depends on every "
+                    "score, through the sum.",
+                ask="What happens to weight i when another score grows?"),
+        Mistake("row sum not multiplied by the weights",
+                change={"times": lambda weights, centred, grad, total: weights * grad - total},
+                does="The row's sum is subtracted from weights * grad_weights as it is.",
+                why="The second term of the Jacobian is w_i w_j: the weight stands before both terms.",
+                ask="Where does the bracket open in w * (g - sum)?"),
+        Mistake("weights missing in front", change={"times": lambda weights, centred, grad, total: centred},
+                does="The gradient is centred, but not multiplied by the weights.",
+                why="A key with a weight of 0 gets no gradient.",
+                ask="What is the derivative of a weight that is 0?"),
+        Mistake("weights missing in the row sum", change={"products": lambda weights, grad: grad},
+                does="The plain sum of the gradients is subtracted.",
+                why="It has to be their mean under the weights: the sum of w * g.",
+                ask="What must the answer be if all gradients of a row are equal?"),
+        Mistake("plain mean instead of the weighted one",
+                change={"products": lambda weights, grad: grad,
+                        "total": lambda products: products.mean(axis=-1, keepdims=True)},
+                does="The plain mean of the gradients is subtracted.",
+                why="The weights are not equal: the mean has to be taken under them, as the sum of w * g.",
+                ask="What does a row of the answer sum to, and what should it?"),
+        Mistake("gradient missing in the row sum", change={"products": lambda weights, grad: weights},
+                does="The sum of the weights is subtracted, which is 1.",
+                why="The sum runs over w * g.",
+                ask="What must the answer be if all gradients of a row are equal?"),
+        Mistake("mean instead of sum", change={"total": lambda products: products.mean(axis=-1, keepdims=True)},
+                does="The row sum is divided by n before it is subtracted.",
+                why="The weights sum to 1: the sum of w * g is a mean already.",
+                ask="What must the answer be if all gradients of a row are equal?"),
+        Mistake("largest product instead of the sum", change={"total": lambda products: products.max(axis=-1, keepdims=True)},
+                does="The largest of the products w * g is subtracted, not their sum.",
+                why="All entries of a row share the denominator.",
+                ask="What must the answer be if all gradients of a row are equal?"),
+        Mistake("row sum added", change={"centre": lambda grad, total: grad + total},
+                does="The row sum is added instead of subtracted.",
+                why="When a score grows by itself, the other weights shrink: the second term is negative.",
+                ask="What must the answer be if all gradients of a row are equal?"),
+        Mistake("sign flipped", change={"centre": lambda grad, total: total - grad},
+                does="Every entry has the wrong sign.",
+                why="A weight grows with its own score.",
+                ask="Which way must a score move to raise a weight?"),
+        replace(named("sum over the wrong axis", TOTAL_MISTAKES),
+                change=({"total": lambda products: products.sum(axis=-2, keepdims=True)},
+                        {"total": lambda products: products.sum(axis=0, keepdims=True)},
+                        {"total": lambda products: products.sum(axis=1, keepdims=True)}),
+                does="The products are summed over the queries.",
+                why="The weights of one query depend on the scores of that query alone: the sum runs over its keys."),
+        replace(named("one sum for the whole array", TOTAL_MISTAKES), change={"total": lambda products: products.sum()},
+                does="One number is subtracted everywhere, the sum over the whole array.",
+                why="Each row has a softmax of its own."),
+        replace(named("sum without keepdims", TOTAL_MISTAKES), change={"total": lambda products: products.sum(axis=-1)},
+                does="Row i's sum is subtracted from column i instead of row i, where the shapes fit at all.",
+                ask="What is the shape of the sums, and how does it line up with the gradient?"),
+        Mistake("backward of the log-softmax",
+                change={"products": lambda weights, grad: grad,
+                        "times": lambda weights, centred, grad, total: grad - weights * total},
+                does="The answer is g - w times the sum of g.",
+                why="That is the gradient through the logarithm of the weights. Here the gradient with "
+                    "respect to the weights themselves is given.",
+                ask="Of which quantity is grad_weights the derivative?"),
+        Mistake("gradient divided by the weights", change={"grad_in": lambda grad: grad,
+                                                           "times": lambda weights, centred, grad, total: centred / weights},
+                does="The centred gradient is divided by the weights.",
+                why="The weight multiplies: a key with a weight of 0 gets no gradient.",
+                ask="What is the derivative of a weight that is 0?"),
+        Mistake("weights squared", change={"times": lambda weights, centred, grad, total: weights ** 2 * centred},
+                does="The weights are multiplied in once too often.",
+                why="The formula is w * (g - sum), with one factor w in front.",
+                ask="How often does the weight stand before the bracket?"),
+        Mistake("gradient handed on", change={"answer": lambda weights, grad: grad},
+                does="The answer is grad_weights itself.",
+                why="The softmax mixes the entries of a row: the gradient goes through its Jacobian.",
+                ask="Which matrix stands between the two gradients?"),
+        Mistake("divided by n", change={"finish": lambda grad_scores: grad_scores / grad_scores.shape[-1]},
+                does="The gradient is n times too small.",
+                why="Nothing is averaged: the gradient of a sum of losses has no 1/n.",
+                ask="What divides by n in your function?"),
+        SOFTMAX_OF_WEIGHTS,
+    ),
+)
+
+# ---------------------------------------------------------------- online_softmax_stats
+
+def online_softmax_stats_answer(do, blocks):
+    row_max, row_sum = do.start()
+    for block in do.blocks(blocks):
+        new_max = do.new_max(row_max, block)
+        rescaled = do.rescale(row_sum, row_max, new_max)
+        row_sum = do.join(rescaled, do.block_sum(block, row_max, new_max), row_max, new_max)
+        row_max = new_max
+    return do.finish(row_max, row_sum)
+
+
+RAGGED = "blocks of different lengths"
+NEGATIVE = "negative scores alone"
+ONE_BLOCK = "one block"
+
+
+def _stream_cases():
+    f4, f2 = np.float32, np.float16
+
+    def case(aspect, *blocks, dtype=np.float64, extreme=False):
+        return Case(aspect, (Once([np.array(block, dtype) for block in blocks]),), extreme)
+
+    def some(aspect, *lengths, seed, dtype=np.float64, top=None):
+        blocks = [normal(length, seed=seed + i) for i, length in enumerate(lengths)]
+        if top is not None:
+            blocks[top][-1] = 2.5
+        return case(aspect, *blocks, dtype=dtype)
+
+    return [
+        case(PLAIN, [0, 1], [3, 2]), case(PLAIN, [3, 1], [0, 2]), case(PLAIN, [1, 0], [2, 4], [3, 1]),
+        some(PLAIN, 5, 5, 5, 5, 5, seed=1, top=2), some(PLAIN, 3, 3, 3, seed=6, top=0), some(PLAIN, 3, 3, 3, seed=9, top=2),
+        case(ONE_BLOCK, [1, 3]), some(ONE_BLOCK, 7, seed=2),
+        case(RAGGED, [0, 1], [2]), case(RAGGED, [2], [0, 1]), some(RAGGED, 7, 7, 7, 2, seed=12, top=1),
+        some(RAGGED, 3, 1, 11, 2, 5, seed=16, top=3),
+        case("blocks of one score", [1], [0], [3], [2]),
+        case("equal scores", [2, 2], [2, 2]),
+        case(NEGATIVE, [-3, -1], [-2, -4]), case(NEGATIVE, [-2, -3], [-1]), case(NEGATIVE, [-200], [-201, -199]),
+        case(HUGE, [10000, 9999], [9998], extreme=True), case(HUGE, [-10000], [-9999, -9998], extreme=True),
+        case(HUGE, [0], [10000], [9999], extreme=True), case(HUGE, [-10000], [0], [10000, 1], extreme=True),
+        case(HUGE, [10000], [0, 9999.5], extreme=True), case(HUGE, [800, 799], [801], extreme=True),
+        case(HUGE, [-10000, -9999.5], [-9999.25], extreme=True),
+        case(FLOAT32, [0, 1], [3, 2], dtype=f4), some(FLOAT32, 5, 3, 5, seed=22, dtype=f4, top=1),
+        case(FLOAT32, [100], [98, 99], dtype=f4, extreme=True), case(FLOAT16, [0, 1], [3, 2], dtype=f2),
+        case(FLOAT16, [20], [18, 19], dtype=f2, extreme=True),
+    ]
+
+
+def _exp_sum(block, reference):
+    return np.exp(block - reference).sum()
+
+
+def _padded(sizes):
+    """Blocks filled up with zeros to what `sizes` makes of all lengths so far."""
+    def blocks_in(blocks):
+        blocks = list(blocks)
+        lengths = [block.size for block in blocks]
+        return [np.pad(block, (0, max(sizes(lengths, i) - block.size, 0))) for i, block in enumerate(blocks)]
+
+    return {"blocks": blocks_in}
+
+
+def _full_blocks(blocks, compare=np.greater_equal):
+    blocks = list(blocks)
+    return [block for block in blocks if compare(block.size, blocks[0].size)]
+
+
+def _wrong_way(row_sum, row_max, new_max):
+    return row_sum * np.exp(new_max - row_max) if row_sum else 0.0
+
+
+def _from_old(block, row_max, new_max):
+    return _exp_sum(block, new_max if row_max == -np.inf else row_max)
+
+
+def _both_rescaled(rescaled, added, row_max, new_max):
+    return rescaled + added * (1.0 if row_max == -np.inf else np.exp(row_max - new_max))
+
+
+NOT_RESCALED = Mistake(
+    "sum not rescaled", change={"rescale": lambda row_sum, row_max, new_max: row_sum},
+    does="When a later block has a larger maximum, the old part of the sum stays as it was.",
+    why="The old powers were taken relative to the old maximum. Relative to the new one they are "
+        "exp(old maximum - new maximum) times as large.",
+    ask="By which factor does exp(score - maximum) change when the maximum changes?")
+
+
+LIST_EXPECTED = Mistake(
+    "list expected instead of an iterable",
+    does="The function works for a list of blocks, and not for an iterator.",
+    why="An iterator has no length and no index, and does not come back: it hands out one block after "
+        "the other, so that only one is in memory.",
+    ask="Which statement takes the blocks one by one?")
+
+
+def _few_blocks():
+    return [np.array([0.0, 1.0]), np.array([3.0, 2.0])]
+
+
+def no_list_needed(run):
+    """An audit: whether the function needs more than an iterator."""
+    return LIST_EXPECTED if run(iter(_few_blocks())).failure and not run(_few_blocks()).failure else None
+
+
+def no_blocks_kept(run):
+    """An audit: whether more than a few of many blocks are in memory at once."""
+    n_blocks, length = 100, 1000
+    blocks = (np.linspace(-1.0, 1.0 + i % 7, length) for i in range(n_blocks))
+    most, outcome = peak_memory(run, blocks)
+    return generic.KEPT_BLOCKS if most > n_blocks * length * 4 and not outcome.failure else None
+
+
+online_softmax_stats = Exercise(
+    name="online_softmax_stats", signature="(blocks)", part=PART,
+    text="The maximum of all scores, and the sum of exp(score - maximum), from blocks of scores that come "
+         "one by one and are not kept.",
+    answer=online_softmax_stats_answer,
+    steps={
+        "start": lambda: (-np.inf, 0.0),
+        "blocks": lambda blocks: blocks,
+        "new_max": lambda row_max, block: max(row_max, block.max()),
+        "rescale": lambda row_sum, row_max, new_max: row_sum * np.exp(row_max - new_max),
+        "block_sum": lambda block, row_max, new_max: _exp_sum(block, new_max),
+        "join": lambda rescaled, added, row_max, new_max: rescaled + added,
+        "finish": lambda row_max, row_sum: (row_max, row_sum),
+    },
+    cases=_stream_cases, dtype="number", outputs=("row_max", "row_sum"),
+    audits=(no_list_needed, no_blocks_kept),
+    hints=(
+        "Go through the blocks once, and carry two numbers along: the maximum so far, and the sum so far.",
+        "The sum so far is relative to the maximum so far. When a block brings a larger maximum, what "
+        "happens to exp(score - maximum) for the scores before?",
+        "Every old power gets the same factor, exp(old maximum - new maximum): so the old sum gets it, too.",
+        "Begin with -inf and 0. For each block: the new maximum is the larger of the old one and the "
+        "block's; multiply the sum by exp(old - new); add the block's np.exp(block - new) summed; keep the new maximum.",
+    ),
+    mistakes=(
+        NOT_RESCALED,
+        Mistake("block maximum instead of the running maximum",
+                change=({"new_max": lambda row_max, block: block.max()},),
+                does="The maximum returned is that of the last block, and the sum is relative to it.",
+                why="The running maximum is the larger of the old one and the block's; with a block's own "
+                    "maximum the factor may exceed 1 and overflow.",
+                ask="What should the maximum be after a block whose scores are all small?"),
+        Mistake("block measured from its own maximum",
+                change={"block_sum": lambda block, row_max, new_max: _exp_sum(block, block.max())},
+                does="Each block's sum is relative to the block's own maximum, and is added as it is.",
+                why="All terms of the sum must be relative to the same number, the running maximum.",
+                ask="From which maximum are the scores of the new block measured, and from which the old ones?"),
+        Mistake("block measured from the old maximum", change={"block_sum": _from_old},
+                does="A block's scores are measured from the maximum before it; they overflow if it is much higher.",
+                why="The running maximum has to be updated first: then no exponent is above 0.",
+                ask="Which maximum is known before the block's exponentials are taken?"),
+        Mistake("rescaled the wrong way",
+                change=({"rescale": _wrong_way},
+                        {"rescale": lambda row_sum, row_max, new_max: row_sum * np.exp(new_max - row_max)}),
+                does="The old sum grows when the maximum grows.",
+                why="Relative to a larger maximum the old powers are smaller: the factor is exp(old - new), never above 1.",
+                ask="Should the old sum become smaller or larger when the maximum grows?"),
+        Mistake("new block rescaled too",
+                change=({"join": _both_rescaled},
+                        {"join": lambda rescaled, added, row_max, new_max: rescaled + added * np.exp(row_max - new_max)}),
+                does="The factor exp(old maximum - new maximum) is put on the new block's sum as well.",
+                why="The new block is measured from the new maximum already; only the old sum needs the factor.",
+                ask="Which part of the sum is still relative to the old maximum?"),
+        Mistake("old sum lost", change={"rescale": lambda row_sum, row_max, new_max: 0.0},
+                does="The sum is that of the last block alone.",
+                why="The sum so far is carried along: rescaled, then added to the new block's.",
+                ask="Which assignment forgets the blocks before?"),
+        Mistake("old sum lost when the maximum grows",
+                change={"rescale": lambda row_sum, row_max, new_max: row_sum if new_max == row_max else 0.0},
+                does="A new maximum starts the sum anew.",
+                why="The old scores still count: their sum gets the factor exp(old maximum - new maximum).",
+                ask="What are the old powers worth relative to the new maximum?"),
+        Mistake("no maximum subtracted",
+                change=({"rescale": lambda row_sum, row_max, new_max: row_sum,
+                         "block_sum": lambda block, row_max, new_max: _exp_sum(block, 0.0)},
+                        {"finish": lambda row_max, row_sum: (row_max, row_sum * np.exp(row_max))}),
+                does="The sum is that of exp(score): it overflows for scores above 709.",
+                why="The sum is asked for relative to the maximum: then it lies between 1 and the number of scores.",
+                ask="How large can the sum of exp(score - maximum) become?"),
+        Mistake("maximum starts at 0",
+                change=tuple({"start": lambda start=start: (start, 0.0)}
+                             for start in (0.0, 1.0, -1.0, float(np.finfo(np.float64).tiny), float(np.finfo(np.float32).tiny))),
+                does="If all scores are negative, the maximum stays where it started.",
+                why="The maximum has to start below every score: at -inf.",
+                ask="Which number is smaller than every score?"),
+        Mistake("maximum starts too high",
+                change=tuple({"start": lambda start=start: (start, 0.0)} for start in (-10.0, -50.0, -100.0, -999.0, -1000.0, -9999.0)),
+                does="If all scores lie below the number it started with, the maximum stays there.",
+                why="The maximum has to start below every score: at -inf.",
+                ask="Which number is smaller than every score?"),
+        Mistake("sum starts at 1",
+                change=({"rescale": lambda row_sum, row_max, new_max: 1.0 if row_max == -np.inf else row_sum * np.exp(row_max - new_max)},),
+                does="The sum is too large by one term.",
+                why="Before the first block nothing has been added: the sum starts at 0.",
+                ask="What is the sum of no terms at all?"),
+        Mistake("last block dropped", change={"blocks": lambda blocks: list(blocks)[:-1]},
+                does="The last block does not count.",
+                why="Every block counts; a loop that looks one block ahead has to deal with the last one after it.",
+                ask="What happens to a block when no other follows?"),
+        Mistake("first block dropped", change={"blocks": lambda blocks: list(blocks)[1:]},
+                does="The first block does not count.",
+                why="A next() before the loop takes a block away: it has to be counted, too.",
+                ask="What happens to the first block in your function?"),
+        Mistake("only the first block", change={"blocks": lambda blocks: list(blocks)[:1]},
+                does="The answer is that of the first block.",
+                why="A return inside the loop ends it after one round.",
+                ask="How far is your return indented?"),
+        Mistake("shorter blocks dropped",
+                change=({"blocks": _full_blocks}, {"blocks": lambda blocks: _full_blocks(blocks, np.equal)}),
+                does="A block that is shorter than the first one does not count.",
+                why="The number of scores need not be a multiple of the block size: the last block may be short.",
+                ask="What happens to a block that is not full?"),
+        Mistake("tail block counted as zeros",
+                change=(_padded(lambda lengths, i: lengths[0]), _padded(lambda lengths, i: max(lengths)),
+                        _padded(lambda lengths, i: max(lengths[:i + 1]))),
+                does="A short block is filled up with scores of 0.",
+                why="exp(0 - maximum) is not 0: the filling counts. Fill with -inf, or not at all.",
+                ask="Which score adds nothing to a sum of exponentials?"),
+        Mistake("logarithm of the sum",
+                change=({"finish": lambda row_max, row_sum: (row_max, np.log(row_sum))},
+                        {"finish": lambda row_max, row_sum: (row_max, row_max + np.log(row_sum))}),
+                does="The second number is a logarithm.",
+                why="The sum itself is asked for; the log-sum-exp comes at the very end.",
+                ask="What should row_sum be for a single score?"),
+        Mistake("maximum and sum swapped", change={"finish": lambda row_max, row_sum: (row_sum, row_max)},
+                does="The sum comes first, the maximum second.",
+                why="The answer is (row_max, row_sum), in this order.",
+                ask="In which order does the signature name the two numbers?"),
+        Mistake("minimum instead of maximum", change={"new_max": lambda row_max, block: block.min() if row_max == -np.inf else min(row_max, block.min())},
+                does="The smallest score of all is kept.",
+                why="Only relative to the largest score is no exponent above 0.",
+                ask="Which score must become 0, so that exp does not overflow?"),
+        Mistake("maximum of absolute values", change={"new_max": lambda row_max, block: max(row_max, np.abs(block).max())},
+                does="The maximum is that of the absolute values.",
+                why="The largest score itself is asked for, whatever its sign.",
+                ask="What is the maximum of -3 and 1?"),
+        Mistake("mean instead of sum", change={"block_sum": lambda block, row_max, new_max: np.exp(block - new_max).mean()},
+                does="Each block adds the mean of its powers.",
+                why="Every score adds its own power: blocks may have different lengths.",
+                ask="What should row_sum be for n equal scores?"),
+        Mistake("no exponential in the factor",
+                change=({"rescale": lambda row_sum, row_max, new_max: row_sum * (row_max - new_max) if row_sum else 0.0},
+                        {"rescale": lambda row_sum, row_max, new_max: row_sum + row_max - new_max if row_sum else 0.0}),
+                does="The old sum is changed by old maximum - new maximum, not by the exponential of it.",
+                why="A difference of exponents is a factor exp(difference).",
+                ask="By which factor does exp(score - maximum) change when the maximum changes?"),
+        Mistake("no exponential", change={"block_sum": lambda block, row_max, new_max: (block - new_max).sum()},
+                does="The shifted scores are summed, not their exponentials.",
+                why="The sum of exp(score - maximum) is asked for.",
+                ask="Which function makes every term positive?"),
+        Mistake("power of 2 instead of e",
+                change={"block_sum": lambda block, row_max, new_max: np.exp2(block - new_max).sum(),
+                        "rescale": lambda row_sum, row_max, new_max: row_sum * np.exp2(row_max - new_max)},
+                does="Powers of 2 are summed.",
+                why="Kernels use powers of 2 after multiplying the scores by log2(e); here the powers are those of e.",
+                ask="How is exp(x) written as a power of 2?"),
+    ),
+)
+
+# ---------------------------------------------------------------- merge_partials
+
+def merge_partials_answer(do, out_a, lse_a, out_b, lse_b):
+    shift = do.guard(do.highest(lse_a, lse_b))
+    weight_a, weight_b = do.power(lse_a - shift), do.power(lse_b - shift)
+    total = weight_a + weight_b
+    lse = do.lse(total, shift, lse_a, lse_b)
+    shares = do.shares(weight_a, weight_b, total, lse_a, lse_b, lse)
+    return do.finish(do.mix(*shares, out_a, out_b), lse)
+
+
+def _column(numbers):
+    return np.asarray(numbers)[..., None]
+
+
+def _divided(weight_a, weight_b, total, lse_a, lse_b, lse):
+    return weight_a / total, weight_b / total
+
+
+def _by_lse(weight_a, weight_b, total, lse_a, lse_b, lse):
+    return np.exp(lse_a - lse), np.exp(lse_b - lse)
+
+
+def _shared(share):
+    """A change of the shares by a function of the two log-sum-exps alone."""
+    return {"shares": lambda weight_a, weight_b, total, lse_a, lse_b, lse: share(lse_a, lse_b)}
+
+
+def _ones(lse_a, lse_b):
+    return np.ones_like(lse_a), np.ones_like(lse_b)
+
+
+def _bare_powers(lse_a, lse_b):
+    return np.exp(lse_a) / (np.exp(lse_a) + np.exp(lse_b)), np.exp(lse_b) / (np.exp(lse_a) + np.exp(lse_b))
+
+
+MERGE_STEPS = {
+    "highest": np.maximum,
+    "guard": lambda highest: np.where(highest == -np.inf, 0.0, highest),
+    "power": np.exp,
+    "lse": lambda total, shift, lse_a, lse_b: np.log(total) + shift,
+    "shares": lambda weight_a, weight_b, total, lse_a, lse_b, lse: _divided(
+        weight_a, weight_b, np.where(total == 0, 1.0, total), lse_a, lse_b, lse),
+    "mix": lambda share_a, share_b, out_a, out_b: _column(share_a) * out_a + _column(share_b) * out_b,
+    "finish": lambda out, lse: (out, lse),
+}
+
+ONE_EMPTY, BOTH_EMPTY = "one empty part", "two empty parts"
+
+
+def _merge_cases():
+    f4, f2, inf = np.float32, np.float16, np.inf
+
+    def case(aspect, out_a, lse_a, out_b, lse_b, dtype=np.float64, extreme=False):
+        return Case(aspect, tuple(np.array(part, dtype) for part in (out_a, lse_a, out_b, lse_b)), extreme)
+
+    def some(aspect, *shape, seed, dtype=np.float64):
+        return Case(aspect, (normal(*shape, seed=seed, dtype=dtype), normal(*shape[:-1], seed=seed + 30, dtype=dtype, scale=1.5),
+                             normal(*shape, seed=seed + 31, dtype=dtype), normal(*shape[:-1], seed=seed + 32, dtype=dtype, scale=1.5)))
+
+    def with_empty(*shape, seed, a=(), b=()):
+        out_a, lse_a, out_b, lse_b = some(ONE_EMPTY, *shape, seed=seed).args
+        out_a[..., a, :], lse_a[..., a], out_b[..., b, :], lse_b[..., b] = 0, -inf, 0, -inf
+        return Case(BOTH_EMPTY if set(a) & set(b) else ONE_EMPTY, (out_a, lse_a, out_b, lse_b), True)
+
+    return [
+        case(PLAIN, [[2]], [0], [[6]], [0]), case(PLAIN, [[2]], [1], [[6]], [2]), case(PLAIN, [[8, 0], [4, 2], [0, 4]], [3, 1, 0], [[0, 4], [4, 6], [2, 2]], [1, 2, 0]),
+        some(PLAIN, 5, 3, seed=1), some(PLAIN, 7, 11, seed=2),
+        case(SQUARE, [[8, 0], [4, 2]], [3, 1], [[0, 4], [4, 6]], [1, 2]), some(SQUARE, 5, 5, seed=3),
+        case(LEADING, [[[8], [4]]], [[3, 1]], [[[0], [6]]], [[1, 2]]), some(LEADING, 2, 5, 3, seed=4), some(LEADING, 2, 3, 5, 7, seed=5),
+        case(ONE_EMPTY, [[0, 0]], [-inf], [[6, 4]], [1], extreme=True), case(ONE_EMPTY, [[6, 4]], [1], [[0, 0]], [-inf], extreme=True),
+        with_empty(5, 3, seed=6, a=(1, 2), b=(4,)),
+        case(BOTH_EMPTY, [[0, 0]], [-inf], [[0, 0]], [-inf], extreme=True), with_empty(5, 3, seed=7, a=(1, 2), b=(2, 4)),
+        case(HUGE, [[2]], [10000], [[6]], [9999], extreme=True), case(HUGE, [[2]], [-10000], [[6]], [-9999], extreme=True),
+        case(HUGE, [[2]], [10000], [[6]], [-10000], extreme=True), case(HUGE, [[2]], [-10000], [[6]], [10000], extreme=True),
+        case(HUGE, [[2], [3]], [10000, -10000], [[6], [5]], [9999, -9999], extreme=True), case(HUGE, [[2]], [800], [[6]], [799], extreme=True),
+        case(FLOAT32, [[2]], [1], [[6]], [2], f4), some(FLOAT32, 5, 3, seed=8, dtype=f4), case(FLOAT32, [[2]], [100], [[6]], [99], f4, True),
+        case(FLOAT16, [[2]], [1], [[6]], [2], f2), some(FLOAT16, 3, 5, seed=9, dtype=f2), case(FLOAT16, [[2]], [20], [[6]], [19], f2, True),
+    ]
+
+
+def _lse_as(merge):
+    """A wrong log-sum-exp: alone, and with the shares computed from it."""
+    change = {"lse": lambda total, shift, lse_a, lse_b: merge(lse_a, lse_b)}
+    return change, {**change, "shares": _by_lse}
+
+
+MERGE_MISTAKES = (
+    Mistake("partial results averaged", change=_shared(lambda a, b: (0.5 * np.ones_like(a), 0.5 * np.ones_like(b))),
+            does="The output is the plain mean of the two parts, whatever their log-sum-exps are.",
+            why="A part counts as much as its sum of exponentials says: exp(lse).",
+            ask="Which part should count more if its scores are much larger?"),
+    Mistake("partial results added", change=_shared(_ones),
+            does="The output is the sum of the two parts.",
+            why="Each part is divided by its own sum already. Their shares in the common sum have to be 1 together.",
+            ask="What must the output be if both parts are equal?"),
+    Mistake("not divided by the sum",
+            change=({"shares": lambda weight_a, weight_b, *others: (weight_a, weight_b)},
+                    _shared(lambda a, b: (np.exp(a), np.exp(b)))),
+            does="The parts are weighted by their exponentials, and the result is not divided by the sum of these weights.",
+            why="The two shares must sum to 1.",
+            ask="What must the output be if both parts are equal?"),
+    Mistake("shares of the parts swapped",
+            change=({"shares": lambda weight_a, weight_b, total, *others: _divided(
+                weight_b, weight_a, np.where(total == 0, 1.0, total), *others)},
+                    {"shares": lambda weight_a, weight_b, total, *others: _divided(weight_b, weight_a, total, *others)}),
+            does="Part a gets the share of part b.",
+            why="The part with the larger log-sum-exp has the larger share.",
+            ask="Which part should count more if its scores are much larger?"),
+    Mistake("log-sum-exps as weights", change=_shared(lambda a, b: (a / (a + b), b / (a + b))),
+            does="The parts are weighted by their log-sum-exps, which may be negative.",
+            why="A part's sum of exponentials is exp(lse): that is its weight.",
+            ask="Which function undoes the logarithm in the log-sum-exp?"),
+    Mistake("the larger part alone",
+            change=(_shared(lambda a, b: ((a >= b) / 1.0, (a < b) / 1.0)), _shared(lambda a, b: ((a > b) / 1.0, (a <= b) / 1.0))),
+            does="The part with the larger log-sum-exp is taken, the other one dropped.",
+            why="Both parts count, by their sums of exponentials.",
+            ask="What must the output be if both log-sum-exps are equal?"),
+    Mistake("no axis for the features", change={"mix": lambda share_a, share_b, out_a, out_b: share_a * out_a + share_b * out_b},
+            does="The shares, one for each query, line up with the features, where the shapes fit at all.",
+            why="Axes are aligned from the end. The shares need one more axis, of length 1.",
+            ask="Which shapes are multiplied, and how do they line up from the end?"),
+    replace(NO_MAXIMUM,
+            change=({"highest": lambda a, b: np.zeros_like(a), "shares": _divided}, {"highest": lambda a, b: np.zeros_like(a)},
+                    _shared(_bare_powers),
+                    {"lse": lambda total, shift, lse_a, lse_b: np.log(np.exp(lse_a) + np.exp(lse_b))},
+                    {"lse": lambda total, shift, lse_a, lse_b: np.log(np.exp(lse_a) + np.exp(lse_b)), "shares": _by_lse}),
+            does="For small log-sum-exps it is right. Above 709 (above 88 in float32, above 11 in float16) exp "
+                 "overflows; far below 0 both powers underflow.",
+            why="Only the difference of the two matters. Subtract the larger one from both; then no "
+                "exponent is above 0.",
+            ask="Which number can be subtracted from both log-sum-exps so that exp never overflows?"),
+    replace(named("minimum subtracted instead of maximum", SHIFT_MISTAKES),
+            change=({"highest": np.minimum, "shares": _divided}, {"highest": np.minimum}),
+            does="The smaller log-sum-exp becomes 0, and the power of the other may overflow; an empty part spoils the row.",
+            ask="Which exponents overflow, large positive or large negative ones?"),
+    replace(named("one maximum for the whole array", SHIFT_MISTAKES),
+            change=({"highest": lambda a, b: np.maximum(a.max(), b.max()), "shares": _divided},
+                    {"highest": lambda a, b: np.maximum(a.max(), b.max())}),
+            does="Queries whose log-sum-exps lie far below the largest of all underflow.",
+            why="Each query needs its own maximum.",
+            ask="What is left of a query whose two numbers lie 10000 below another query's?"),
+    Mistake("one part subtracted instead of the maximum",
+            change=({"highest": lambda a, b: a, "shares": _divided}, {"highest": lambda a, b: b, "shares": _divided},
+                    {"highest": lambda a, b: a}, {"highest": lambda a, b: b}),
+            does="The log-sum-exp of one part is always subtracted: if the other one is much larger, exp overflows.",
+            why="With the larger of the two no exponent is above 0.",
+            ask="What is the largest exponent if part b's scores are 10000 above part a's?"),
+    Mistake("dead rows NaN",
+            change=({"guard": lambda highest: highest}, {"shares": _divided}, {"shares": _by_lse},
+                    {"lse": lambda total, shift, lse_a, lse_b: np.where(total == 0, np.nan, np.log(total) + shift)}),
+            does="Where both parts are empty, the output or the log-sum-exp is NaN.",
+            why="-inf - -inf is NaN, and so is 0 / 0. Two empty parts merge to another: output 0, log-sum-exp -inf.",
+            ask="What are the maximum and the sum of the weights if both log-sum-exps are -inf?"),
+    Mistake("0 for a row of -inf", change={"lse": lambda total, shift, lse_a, lse_b: np.where(total == 0, 0.0, np.log(total) + shift)},
+            does="Where both parts are empty, the log-sum-exp is 0.",
+            why="A log-sum-exp of 0 says that the exponentials sum to 1; here they sum to 0, and log(0) is -inf. "
+                "The next merge would count the empty part.",
+            ask="What is the logarithm of an empty sum?"),
+    Mistake("large negative number instead of -inf",
+            change=tuple({"lse": lambda total, shift, lse_a, lse_b, v=value: np.where(total == 0, v, np.log(total) + shift)}
+                         for value in FILLS + LOWEST),
+            does="Where both parts are empty, the log-sum-exp is a large negative number.",
+            why="The exponentials sum to 0 exactly, and log(0) is -inf.",
+            ask="Which number has the exponential 0?"),
+    Mistake("maximum instead of log-sum-exp", change=_lse_as(np.maximum),
+            does="The larger of the two log-sum-exps is returned.",
+            why="Both sums of exponentials are added: the result lies above the larger one, by up to log 2.",
+            ask="What should the log-sum-exp be for two equal parts?"),
+    Mistake("log-sum-exps added", change=_lse_as(np.add),
+            does="The two log-sum-exps are added.",
+            why="The sums of exponentials are added, not their logarithms: that would multiply them.",
+            ask="What should the log-sum-exp be for two equal parts?"),
+    Mistake("log-sum-exps averaged", change=_lse_as(lambda a, b: (a + b) / 2),
+            does="The mean of the two log-sum-exps is returned.",
+            why="The sums of exponentials are added: the result lies above both.",
+            ask="What should the log-sum-exp be for two equal parts?"),
+    Mistake("log-sum-exp of one part", change=(*_lse_as(lambda a, b: a), *_lse_as(lambda a, b: b)),
+            does="The log-sum-exp of one part is handed on.",
+            why="The merged output belongs to both parts' keys, and so must the log-sum-exp.",
+            ask="Of which keys is the returned log-sum-exp?"),
+    Mistake("maximum not added back",
+            change=({"lse": lambda total, shift, lse_a, lse_b: np.log(total)},),
+            does="The log-sum-exp lies between 0 and log 2.",
+            why="Subtracting the maximum divides the sum by exp(maximum): after the logarithm it has to be added again.",
+            ask="By how much should the log-sum-exp grow when both parts' grow by 1?"),
+    Mistake("no logarithm",
+            change=({"lse": lambda total, shift, lse_a, lse_b: total}, {"lse": lambda total, shift, lse_a, lse_b: total + shift},
+                    {"lse": lambda total, shift, lse_a, lse_b: np.exp(lse_a) + np.exp(lse_b)}),
+            does="A sum of exponentials is returned, not its logarithm.",
+            why="The next merge expects a log-sum-exp again.",
+            ask="What is the last function in log sum exp to be applied?"),
+    Mistake("epsilon in the denominator",
+            change=tuple({"shares": lambda weight_a, weight_b, total, *others, e=e: _divided(weight_a, weight_b, total + e, *others)}
+                         for e in EPSILONS),
+            does="The two shares sum to a little less than 1.",
+            why="With the maximum subtracted the sum is at least 1, unless both parts are empty; choose 1 for it there.",
+            ask="How small can the sum get once the maximum is subtracted?"),
+    Mistake("epsilon in the logarithm",
+            change=tuple({"lse": lambda total, shift, lse_a, lse_b, e=e: np.log(total + e) + shift} for e in EPSILONS + TINIER),
+            does="A small number stands with the sum in the logarithm: two empty parts give the logarithm of that number.",
+            why="With the maximum subtracted the sum is at least 1, unless both parts are empty; there -inf is right.",
+            ask="When can the sum be 0, and what should its logarithm be then?"),
+    Mistake("power of 2 instead of e", change=({"power": np.exp2}, {"power": np.exp2, "lse": lambda total, shift, lse_a, lse_b: np.log2(total) + shift}),
+            does="The shares are computed with powers of 2.",
+            why="The log-sum-exps are natural logarithms: exp undoes them.",
+            ask="Which function undoes the natural logarithm?"),
+    Mistake("logarithm to base 2", change={"lse": lambda total, shift, lse_a, lse_b: np.log2(total) + shift},
+            does="The sum's logarithm is 1.44 times too large.",
+            why="exp and the natural logarithm undo each other; exp and log2 do not.",
+            ask="What should the log-sum-exp be for two equal parts?"),
+    Mistake("output and log-sum-exp swapped", change={"finish": lambda out, lse: (lse, out)},
+            does="The log-sum-exp comes first, the output second.",
+            why="The answer is (out, lse), in this order.",
+            ask="In which order does the exercise name the two?"),
+)
+
+merge_partials = Exercise(
+    name="merge_partials", signature="(out_a, lse_a, out_b, lse_b)", part=PART,
+    text="Attention over two sets of keys from the partial results over each: the merged output and "
+         "log-sum-exp. An empty part has output 0 and log-sum-exp -inf, and two of them merge to another.",
+    answer=merge_partials_answer, steps=MERGE_STEPS, cases=_merge_cases, outputs=("out", "lse"),
+    hints=(
+        "A part's output was divided by its own sum of exponentials, exp(lse). What is it worth beside the other part?",
+        "The shares of the two parts are exp(lse_a) and exp(lse_b), divided by their sum. The new "
+        "log-sum-exp is the logarithm of that sum.",
+        "exp(lse) may overflow: subtract the larger of the two first, query by query, and add it to the logarithm.",
+        "If both are -inf, subtract 0 instead: the weights become 0. Divide them by 1 instead of their sum, 0.",
+        "With m = np.maximum(lse_a, lse_b), 0 where it is -inf, and w_a = exp(lse_a - m), w_b likewise: "
+        "lse is m + log(w_a + w_b). The shares multiply the outputs with one more axis: [..., None].",
+    ),
+    mistakes=MERGE_MISTAKES,
+)
+
+EXERCISES = (softmax_row, softmax, temperature_softmax, logsumexp, log_softmax, safe_softmax,
+             softmax_jacobian, softmax_backward, online_softmax_stats, merge_partials)

@@ -553,20 +553,20 @@ def lse_naive_upcast(scores, axis=-1):
     return np.log(total).astype(scores.dtype)
 
 
-@answers.wrong("logsumexp", "(-inf) - (-inf)")
+@answers.wrong("logsumexp", "dead rows NaN")
 def lse_unguarded(scores, axis=-1):
     m = np.max(scores, axis=axis, keepdims=True)
     return (m + np.log(np.exp(scores - m).sum(axis=axis, keepdims=True))).squeeze(axis)
 
 
-@answers.wrong("logsumexp", "(-inf) - (-inf)")
+@answers.wrong("logsumexp", "dead rows NaN")
 def lse_unguarded_moved(scores, axis=-1):
     s = np.moveaxis(scores, axis, 0)
     m = s.max(0)
     return np.log(np.exp(s - m).sum(0)) + m
 
 
-@answers.wrong("logsumexp", "(-inf) - (-inf)", "maximum not added back")
+@answers.wrong("logsumexp", "dead rows NaN", "maximum not added back")
 def lse_not_added(scores, axis=-1):
     m = scores.max(axis=axis, keepdims=True)
     return np.log(np.exp(scores - m).sum(axis=axis))
@@ -578,13 +578,13 @@ def lse_not_added_guarded(scores, axis=-1):
     return np.log(np.sum(np.exp(scores - m), axis))
 
 
-@answers.wrong("logsumexp", "(-inf) - (-inf)", "the maximum's axis kept")
+@answers.wrong("logsumexp", "dead rows NaN", "the maximum's axis kept")
 def lse_axis_kept(scores, axis=-1):
     m = scores.max(axis=axis, keepdims=True)
     return m + np.log(np.exp(scores - m).sum(axis=axis))
 
 
-@answers.wrong("logsumexp", "(-inf) - (-inf)", "maximum subtracted again instead of added back")
+@answers.wrong("logsumexp", "dead rows NaN", "maximum subtracted again instead of added back")
 def lse_subtracted_twice(scores, axis=-1):
     m = scores.max(axis)
     return np.log(np.exp(scores - np.expand_dims(m, axis)).sum(axis)) - m
@@ -619,7 +619,7 @@ def lse_zero(scores, axis=-1):
     return np.nan_to_num(lse, nan=0.0)
 
 
-@answers.wrong("logsumexp", "axis ignored", "(-inf) - (-inf)")
+@answers.wrong("logsumexp", "axis ignored", "dead rows NaN")
 def lse_last_axis(scores, axis=-1):
     m = scores.max(axis=-1)
     return m + np.log(np.exp(scores - m[..., None]).sum(axis=-1))
@@ -908,3 +908,623 @@ def safe_in_place(scores):
     scores[np.isneginf(scores).all(axis=-1)] = 0
     dead = np.all(scores == 0, axis=-1, keepdims=True)
     return np.where(dead, 0, softmax_plain(scores)).astype(scores.dtype)
+
+
+# ---------------------------------------------------------------- softmax_jacobian
+
+@answers.right("softmax_jacobian")
+def jacobian_plain(weights):
+    return np.diag(weights) - np.outer(weights, weights)
+
+
+@answers.right("softmax_jacobian")
+def jacobian_by_loop(weights):
+    n = len(weights)
+    jacobian = np.zeros((n, n), dtype=weights.dtype)
+    for i in range(n):
+        for j in range(n):
+            jacobian[i, j] = weights[i] * ((i == j) - weights[j])
+    return jacobian
+
+
+@answers.right("softmax_jacobian")
+def jacobian_factored(weights):
+    w = weights.astype(np.float64)
+    return (w[:, None] * (np.eye(w.size) - w)).astype(weights.dtype)
+
+
+@answers.right("softmax_jacobian")
+def jacobian_filled(weights):
+    jacobian = -np.einsum("i,j->ij", weights, weights)
+    np.fill_diagonal(jacobian, weights * (1 - weights))
+    return jacobian
+
+
+@answers.wrong("softmax_jacobian", "diagonal-only Jacobian")
+def jacobian_diagonal(weights):
+    return np.diag(weights * (1 - weights))
+
+
+@answers.wrong("softmax_jacobian", "diagonal-only Jacobian")
+def jacobian_like_sigmoid(weights):
+    return weights * (1 - weights)
+
+
+@answers.wrong("softmax_jacobian", "outer product missing")
+def jacobian_first_term(weights):
+    return np.diag(weights)
+
+
+@answers.wrong("softmax_jacobian", "diagonal term missing")
+def jacobian_second_term(weights):
+    return -weights[:, None] * weights[None, :]
+
+
+@answers.wrong("softmax_jacobian", "diagonal term missing")
+def jacobian_products(weights):
+    return np.outer(weights, weights)
+
+
+@answers.wrong("softmax_jacobian", "sign flipped")
+def jacobian_flipped(weights):
+    return np.outer(weights, weights) - np.diag(weights)
+
+
+@answers.wrong("softmax_jacobian", "sum instead of difference")
+def jacobian_sum(weights):
+    return np.diag(weights) + weights[:, None] @ weights[None, :]
+
+
+@answers.wrong("softmax_jacobian", "sign flipped off the diagonal")
+def jacobian_positive(weights):
+    jacobian = np.outer(weights, weights)
+    for i, w in enumerate(weights):
+        jacobian[i, i] = w * (1 - w)
+    return jacobian
+
+
+@answers.wrong("softmax_jacobian", "identity instead of diag(weights)")
+def jacobian_identity(weights):
+    return np.eye(len(weights), dtype=weights.dtype) - np.outer(weights, weights)
+
+
+@answers.wrong("softmax_jacobian", "1 instead of the Kronecker delta")
+def jacobian_no_delta(weights):
+    return weights[:, None] * (1 - weights[None, :])
+
+
+@answers.wrong("softmax_jacobian", "squares instead of the outer product")
+def jacobian_squares(weights):
+    return np.diag(weights) - weights * weights
+
+
+@answers.wrong("softmax_jacobian", "squares instead of the outer product", "float64 leaks out")
+def jacobian_without_a_column(weights):
+    return weights * (np.eye(len(weights)) - weights)
+
+
+@answers.wrong("softmax_jacobian", "weights instead of the outer product")
+def jacobian_minus_weights(weights):
+    return np.diag(weights) - weights
+
+
+@answers.wrong("softmax_jacobian", "inner product instead of outer")
+def jacobian_inner(weights):
+    return np.diag(weights) - weights @ weights.T
+
+
+@answers.wrong("softmax_jacobian", "Jacobian of the log-softmax", "float64 leaks out")
+def jacobian_of_the_log(weights):
+    return np.eye(weights.size) - weights[None, :]
+
+
+@answers.wrong("softmax_jacobian", "softmax of the weights")
+def jacobian_of_scores(weights):
+    w = softmax_plain(weights)
+    return np.diag(w) - np.outer(w, w)
+
+
+@answers.wrong("softmax_jacobian", "float64 leaks out")
+def jacobian_zeros(weights):
+    jacobian = np.zeros((weights.size, weights.size))
+    jacobian += np.diag(weights) - np.outer(weights, weights)
+    return jacobian
+
+
+@answers.wrong("softmax_jacobian", "diagonal-only Jacobian", "softmax of the weights")
+def jacobian_diagonal_of_scores(weights):
+    w = softmax_plain(weights)
+    return np.diag(w * (1 - w))
+
+
+# ---------------------------------------------------------------- softmax_backward
+
+@answers.right("softmax_backward")
+def backward_plain(weights, grad_weights):
+    return weights * (grad_weights - np.sum(weights * grad_weights, axis=-1, keepdims=True))
+
+
+@answers.right("softmax_backward")
+def backward_two_terms(w, g):
+    products = w * g
+    return products - w * products.sum(-1)[..., None]
+
+
+@answers.right("softmax_backward")
+def backward_einsum(weights, grad_weights):
+    w, g = weights.astype(np.float64), grad_weights.astype(np.float64)
+    return (w * (g - np.einsum("...j,...j->...", w, g)[..., np.newaxis])).astype(weights.dtype)
+
+
+@answers.right("softmax_backward")
+def backward_by_loop(weights, grad_weights):
+    grad_scores = np.empty_like(weights)
+    for index in np.ndindex(weights.shape[:-1]):
+        w, g = weights[index], grad_weights[index]
+        grad_scores[index] = w * (g - w @ g)
+    return grad_scores
+
+
+@answers.wrong("softmax_backward", "row sum not subtracted")
+def backward_products(weights, grad_weights):
+    return weights * grad_weights
+
+
+@answers.wrong("softmax_backward", "diagonal-only Jacobian")
+def backward_like_sigmoid(weights, grad_weights):
+    return grad_weights * weights * (1 - weights)
+
+
+@answers.wrong("softmax_backward", "row sum not multiplied by the weights")
+def backward_bracket(weights, grad_weights):
+    return weights * grad_weights - (weights * grad_weights).sum(axis=-1, keepdims=True)
+
+
+@answers.wrong("softmax_backward", "weights missing in front")
+def backward_centred(weights, grad_weights):
+    return grad_weights - (weights * grad_weights).sum(axis=-1, keepdims=True)
+
+
+@answers.wrong("softmax_backward", "weights missing in the row sum")
+def backward_plain_sum(weights, grad_weights):
+    return weights * (grad_weights - grad_weights.sum(axis=-1, keepdims=True))
+
+
+@answers.wrong("softmax_backward", "plain mean instead of the weighted one")
+def backward_plain_mean(weights, grad_weights):
+    return weights * (grad_weights - grad_weights.mean(axis=-1, keepdims=True))
+
+
+@answers.wrong("softmax_backward", "sum over the wrong axis")
+def backward_columns(weights, grad_weights):
+    return weights * (grad_weights - (weights * grad_weights).sum(axis=-2, keepdims=True))
+
+
+@answers.wrong("softmax_backward", "one sum for the whole array")
+def backward_one_sum(weights, grad_weights):
+    return weights * (grad_weights - np.sum(weights * grad_weights))
+
+
+@answers.wrong("softmax_backward", "one sum for the whole array")
+def backward_vdot(weights, grad_weights):
+    return weights * (grad_weights - np.vdot(weights, grad_weights))
+
+
+@answers.wrong("softmax_backward", "sum without keepdims")
+def backward_no_keepdims(weights, grad_weights):
+    return weights * (grad_weights - (weights * grad_weights).sum(axis=-1))
+
+
+@answers.wrong("softmax_backward", "sign flipped")
+def backward_flipped(weights, grad_weights):
+    return weights * (np.sum(weights * grad_weights, axis=-1, keepdims=True) - grad_weights)
+
+
+@answers.wrong("softmax_backward", "row sum added")
+def backward_added(weights, grad_weights):
+    return weights * (grad_weights + np.sum(weights * grad_weights, axis=-1, keepdims=True))
+
+
+@answers.wrong("softmax_backward", "backward of the log-softmax")
+def backward_log(weights, grad_weights):
+    return grad_weights - weights * grad_weights.sum(axis=-1, keepdims=True)
+
+
+@answers.wrong("softmax_backward", "(n, n) array made")
+def backward_jacobian(weights, grad_weights):
+    n = weights.shape[-1]
+    jacobian = weights[..., :, None] * (np.eye(n, dtype=weights.dtype) - weights[..., None, :])
+    return (jacobian @ grad_weights[..., None])[..., 0]
+
+
+@answers.wrong("softmax_backward", "(n, n) array made")
+def backward_jacobian_rows(weights, grad_weights):
+    grad_scores = np.zeros_like(weights)
+    for index in np.ndindex(weights.shape[:-1]):
+        grad_scores[index] = jacobian_plain(weights[index]) @ grad_weights[index]
+    return grad_scores
+
+
+@answers.wrong("softmax_backward", "argument overwritten")
+def backward_in_place(weights, grad_weights):
+    grad_weights -= (weights * grad_weights).sum(axis=-1, keepdims=True)
+    return weights * grad_weights
+
+
+@answers.wrong("softmax_backward", "softmax of the weights")
+def backward_of_scores(scores, grad_weights):
+    w = softmax_plain(scores)
+    return w * (grad_weights - (w * grad_weights).sum(axis=-1, keepdims=True))
+
+
+@answers.wrong("softmax_backward", "sign flipped", "mean instead of sum")
+def backward_flipped_mean(weights, grad_weights):
+    return weights * ((weights * grad_weights).mean(axis=-1, keepdims=True) - grad_weights)
+
+
+@answers.wrong("softmax_backward", "weights missing in the row sum", "sum without keepdims")
+def backward_plain_sum_no_keepdims(weights, grad_weights):
+    return weights * (grad_weights - grad_weights.sum(-1))
+
+
+# ---------------------------------------------------------------- online_softmax_stats
+
+@answers.right("online_softmax_stats")
+def stats_plain(blocks):
+    row_max, row_sum = -np.inf, 0.0
+    for block in blocks:
+        new_max = max(row_max, block.max())
+        row_sum = row_sum * np.exp(row_max - new_max) + np.exp(block - new_max).sum()
+        row_max = new_max
+    return row_max, row_sum
+
+
+@answers.right("online_softmax_stats")
+def stats_first_block_apart(blocks):
+    blocks = iter(blocks)
+    first = next(blocks)
+    row_max = np.max(first)
+    row_sum = np.sum(np.exp(first - row_max))
+    for block in blocks:
+        if block.max() > row_max:
+            row_sum *= np.exp(row_max - block.max())
+            row_max = block.max()
+        row_sum += np.sum(np.exp(block - row_max))
+    return row_max, row_sum
+
+
+@answers.right("online_softmax_stats")
+def stats_by_score(blocks):
+    m, s = -math.inf, 0.0
+    for block in blocks:
+        for score in block.tolist():
+            if score > m:
+                m, s = score, s * math.exp(m - score) + 1.0
+            else:
+                s += math.exp(score - m)
+    return m, s
+
+
+@answers.right("online_softmax_stats")
+def stats_merged(blocks):
+    def merge(one, two):
+        m = max(one[0], two[0])
+        return m, one[1] * math.exp(one[0] - m) + two[1] * math.exp(two[0] - m)
+
+    each = ((float(b.max()), float(np.exp(b.astype(float) - b.max()).sum())) for b in blocks)
+    return functools.reduce(merge, each)
+
+
+@answers.right("online_softmax_stats")
+def stats_by_log_sum_exp(blocks):
+    top, lse = -np.inf, -np.inf
+    for block in blocks:
+        wide = block.astype(np.float64)
+        lse = np.logaddexp(lse, np.logaddexp.reduce(wide))
+        top = np.maximum(top, wide.max())
+    return [top, np.exp(lse - top)]
+
+
+@answers.wrong("online_softmax_stats", "sum not rescaled")
+def stats_not_rescaled(blocks):
+    row_max, row_sum = -np.inf, 0
+    for block in blocks:
+        row_max = max(row_max, block.max())
+        row_sum += np.exp(block - row_max).sum()
+    return row_max, row_sum
+
+
+@answers.wrong("online_softmax_stats", "sum not rescaled")
+def stats_rescaled_too_late(blocks):
+    m, s = -math.inf, 0.0
+    for block in blocks:
+        old = m
+        m = max(m, float(np.max(block)))
+        old = m
+        s = s * math.exp(old - m) + float(np.exp(block - m).sum())
+    return m, s
+
+
+@answers.wrong("online_softmax_stats", "block maximum instead of the running maximum")
+def stats_block_maximum(blocks):
+    row_max, row_sum = -np.inf, 0.0
+    for block in blocks:
+        block_max = block.max()
+        row_sum = row_sum * np.exp(row_max - block_max) + np.exp(block - block_max).sum()
+        row_max = block_max
+    return row_max, row_sum
+
+
+@answers.wrong("online_softmax_stats", "block measured from its own maximum")
+def stats_own_maximum(blocks):
+    row_max, row_sum = -np.inf, 0.0
+    for block in blocks:
+        new_max = max(row_max, block.max())
+        row_sum = row_sum * np.exp(row_max - new_max) + np.sum(np.exp(block - block.max()))
+        row_max = new_max
+    return row_max, row_sum
+
+
+@answers.wrong("online_softmax_stats", "block measured from its own maximum", "sum not rescaled")
+def stats_sums_added(blocks):
+    row_max, row_sum = -np.inf, 0.0
+    for block in blocks:
+        row_sum += np.sum(np.exp(block - block.max()))
+        row_max = max(row_max, block.max())
+    return row_max, row_sum
+
+
+@answers.wrong("online_softmax_stats", "rescaled the wrong way")
+def stats_wrong_way(blocks):
+    blocks = iter(blocks)
+    first = next(blocks)
+    m = first.max()
+    s = np.exp(first - m).sum()
+    for block in blocks:
+        new = max(m, block.max())
+        s = s * np.exp(new - m) + np.exp(block - new).sum()
+        m = new
+    return m, s
+
+
+@answers.wrong("online_softmax_stats", "no maximum subtracted")
+def stats_naive(blocks):
+    row_max, row_sum = -np.inf, 0.0
+    for block in blocks:
+        row_max = max(row_max, block.max())
+        row_sum += np.exp(block).sum()
+    return row_max, row_sum
+
+
+@answers.wrong("online_softmax_stats", "maximum starts at 0")
+def stats_from_zero(blocks):
+    row_max = row_sum = 0.0
+    for block in blocks:
+        new_max = max(row_max, block.max())
+        row_sum = row_sum * np.exp(row_max - new_max) + np.exp(block - new_max).sum()
+        row_max = new_max
+    return row_max, row_sum
+
+
+@answers.wrong("online_softmax_stats", "maximum starts at 0", "sum not rescaled")
+def stats_from_zero_not_rescaled(blocks):
+    row_max = row_sum = 0.0
+    for block in blocks:
+        row_max = max(row_max, block.max())
+        row_sum += np.exp(block - row_max).sum()
+    return row_max, row_sum
+
+
+@answers.wrong("online_softmax_stats", "only the first block")
+def stats_return_in_the_loop(blocks):
+    for block in blocks:
+        row_max = block.max()
+        return row_max, np.exp(block - row_max).sum()
+
+
+@answers.wrong("online_softmax_stats", "iterable read twice")
+def stats_two_loops(blocks):
+    row_max = -np.inf
+    for block in blocks:
+        row_max = max(row_max, block.max())
+    row_sum = 0.0
+    for block in blocks:
+        row_sum += np.exp(block - row_max).sum()
+    return row_max, row_sum
+
+
+@answers.wrong("online_softmax_stats", "blocks kept")
+def stats_concatenated(blocks):
+    scores = np.concatenate(list(blocks))
+    return scores.max(), np.exp(scores - scores.max()).sum()
+
+
+@answers.wrong("online_softmax_stats", "blocks kept")
+def stats_listed(blocks):
+    blocks = list(blocks)
+    row_max = max(block.max() for block in blocks)
+    return row_max, sum(np.exp(block - row_max).sum() for block in blocks)
+
+
+@answers.wrong("online_softmax_stats", "list expected instead of an iterable")
+def stats_indexed(blocks):
+    row_max = blocks[0].max()
+    row_sum = np.exp(blocks[0] - row_max).sum()
+    for i in range(1, len(blocks)):
+        new_max = max(row_max, blocks[i].max())
+        row_sum = row_sum * np.exp(row_max - new_max) + np.exp(blocks[i] - new_max).sum()
+        row_max = new_max
+    return row_max, row_sum
+
+
+@answers.wrong("online_softmax_stats", "logarithm of the sum")
+def stats_lse(blocks):
+    row_max, row_sum = stats_plain(blocks)
+    return row_max, row_max + np.log(row_sum)
+
+
+@answers.wrong("online_softmax_stats", "maximum and sum swapped")
+def stats_swapped(blocks):
+    row_max, row_sum = stats_plain(blocks)
+    return row_sum, row_max
+
+
+@answers.wrong("online_softmax_stats", "tail block counted as zeros")
+def stats_padded(blocks):
+    row_max, row_sum, size = -np.inf, 0.0, 0
+    for block in blocks:
+        size = max(size, block.size)
+        block = np.pad(block, (0, size - block.size))
+        new_max = max(row_max, block.max())
+        row_sum = row_sum * np.exp(row_max - new_max) + np.exp(block - new_max).sum()
+        row_max = new_max
+    return row_max, row_sum
+
+
+# ---------------------------------------------------------------- merge_partials
+
+@answers.right("merge_partials")
+def merge_guarded(out_a, lse_a, out_b, lse_b):
+    m = np.maximum(lse_a, lse_b)
+    m = np.where(m == -np.inf, 0, m)
+    w_a, w_b = np.exp(lse_a - m), np.exp(lse_b - m)
+    total = w_a + w_b
+    safe = np.where(total == 0, 1, total)[..., None]
+    return (w_a[..., None] * out_a + w_b[..., None] * out_b) / safe, np.log(total) + m
+
+
+@answers.right("merge_partials")
+def merge_logaddexp(out_a, lse_a, out_b, lse_b):
+    lse = np.logaddexp(lse_a, lse_b)
+    finite = np.where(np.isneginf(lse), 0, lse)
+    out = np.exp(lse_a - finite)[..., None] * out_a + np.exp(lse_b - finite)[..., None] * out_b
+    return out, lse
+
+
+@answers.right("merge_partials")
+def merge_by_loop(out_a, lse_a, out_b, lse_b):
+    out, lse = np.zeros_like(out_a), np.full_like(lse_a, -np.inf)
+    for i in np.ndindex(lse_a.shape):
+        a, b = float(lse_a[i]), float(lse_b[i])
+        top = max(a, b)
+        if top == -math.inf:
+            continue
+        total = math.exp(a - top) + math.exp(b - top)
+        lse[i] = top + math.log(total)
+        out[i] = (math.exp(a - top) * out_a[i] + math.exp(b - top) * out_b[i]) / total
+    return out, lse
+
+
+@answers.right("merge_partials")
+def merge_nan_to_num(out_a, lse_a, out_b, lse_b):
+    wide = [part.astype(np.float64) for part in (out_a, lse_a, out_b, lse_b)]
+    lse = np.logaddexp(wide[1], wide[3])
+    share = np.nan_to_num(np.exp(wide[1] - lse))[..., None]
+    out = share * wide[0] + (1 - share) * wide[2]
+    return out.astype(out_a.dtype), lse.astype(lse_a.dtype)
+
+
+@answers.wrong("merge_partials", "partial results averaged")
+def merge_mean(out_a, lse_a, out_b, lse_b):
+    return (out_a + out_b) / 2, np.logaddexp(lse_a, lse_b)
+
+
+@answers.wrong("merge_partials", "partial results averaged", "log-sum-exps averaged")
+def merge_means(out_a, lse_a, out_b, lse_b):
+    return 0.5 * (out_a + out_b), 0.5 * (lse_a + lse_b)
+
+
+@answers.wrong("merge_partials", "partial results added")
+def merge_sum(out_a, lse_a, out_b, lse_b):
+    return out_a + out_b, np.logaddexp(lse_a, lse_b)
+
+
+@answers.wrong("merge_partials", "partial results added", "log-sum-exps added")
+def merge_sums(out_a, lse_a, out_b, lse_b):
+    return out_a + out_b, lse_a + lse_b
+
+
+@answers.wrong("merge_partials", "not divided by the sum")
+def merge_not_normalised(out_a, lse_a, out_b, lse_b):
+    m = np.maximum(lse_a, lse_b)
+    m = np.where(m == -np.inf, 0, m)
+    w_a, w_b = np.exp(lse_a - m), np.exp(lse_b - m)
+    return w_a[..., None] * out_a + w_b[..., None] * out_b, m + np.log(w_a + w_b)
+
+
+@answers.wrong("merge_partials", "dead rows NaN")
+def merge_unguarded(out_a, lse_a, out_b, lse_b):
+    m = np.maximum(lse_a, lse_b)
+    w_a, w_b = np.exp(lse_a - m)[..., None], np.exp(lse_b - m)[..., None]
+    return (w_a * out_a + w_b * out_b) / (w_a + w_b), m + np.log((w_a + w_b)[..., 0])
+
+
+@answers.wrong("merge_partials", "dead rows NaN")
+def merge_logaddexp_unguarded(out_a, lse_a, out_b, lse_b):
+    lse = np.logaddexp(lse_a, lse_b)
+    return np.exp(lse_a - lse)[..., None] * out_a + np.exp(lse_b - lse)[..., None] * out_b, lse
+
+
+@answers.wrong("merge_partials", "no maximum subtracted")
+def merge_naive(out_a, lse_a, out_b, lse_b):
+    w_a, w_b = np.exp(lse_a), np.exp(lse_b)
+    total = w_a + w_b
+    return (w_a[..., None] * out_a + w_b[..., None] * out_b) / total[..., None], np.log(total)
+
+
+@answers.wrong("merge_partials", "shares of the parts swapped")
+def merge_swapped(out_a, lse_a, out_b, lse_b):
+    lse = np.logaddexp(lse_a, lse_b)
+    finite = np.where(np.isneginf(lse), 0, lse)
+    out = np.exp(lse_b - finite)[..., None] * out_a + np.exp(lse_a - finite)[..., None] * out_b
+    return out, lse
+
+
+@answers.wrong("merge_partials", "log-sum-exps as weights")
+def merge_by_logarithms(out_a, lse_a, out_b, lse_b):
+    out = (lse_a[..., None] * out_a + lse_b[..., None] * out_b) / (lse_a + lse_b)[..., None]
+    return out, np.logaddexp(lse_a, lse_b)
+
+
+@answers.wrong("merge_partials", "maximum instead of log-sum-exp")
+def merge_maximum(out_a, lse_a, out_b, lse_b):
+    out, lse = merge_guarded(out_a, lse_a, out_b, lse_b)
+    return out, np.maximum(lse_a, lse_b)
+
+
+@answers.wrong("merge_partials", "maximum not added back")
+def merge_not_added_back(out_a, lse_a, out_b, lse_b):
+    m = np.nan_to_num(np.maximum(lse_a, lse_b), neginf=0)
+    w_a, w_b = np.exp(lse_a - m), np.exp(lse_b - m)
+    total = w_a + w_b
+    out = (w_a[..., None] * out_a + w_b[..., None] * out_b) / np.where(total > 0, total, 1)[..., None]
+    return out, np.log(total)
+
+
+@answers.wrong("merge_partials", "no axis for the features")
+def merge_no_axis(out_a, lse_a, out_b, lse_b):
+    m = np.maximum(lse_a, lse_b)
+    m = np.where(m == -np.inf, 0, m)
+    w_a, w_b = np.exp(lse_a - m), np.exp(lse_b - m)
+    total = np.maximum(w_a + w_b, np.finfo(m.dtype).tiny)
+    return w_a / total * out_a + w_b / total * out_b, np.log(w_a + w_b) + m
+
+
+@answers.wrong("merge_partials", "output and log-sum-exp swapped")
+def merge_order(out_a, lse_a, out_b, lse_b):
+    return merge_guarded(out_a, lse_a, out_b, lse_b)[::-1]
+
+
+@answers.wrong("merge_partials", "epsilon in the denominator")
+def merge_epsilon(out_a, lse_a, out_b, lse_b):
+    m = np.maximum(lse_a, lse_b)
+    m = np.where(m == -np.inf, 0, m)
+    w_a, w_b = np.exp(lse_a - m)[..., None], np.exp(lse_b - m)[..., None]
+    return (w_a * out_a + w_b * out_b) / (w_a + w_b + 1e-6), (np.log(w_a + w_b) + m[..., None])[..., 0]
+
+
+@answers.wrong("merge_partials", "axis kept", "dead rows NaN")
+def merge_column(out_a, lse_a, out_b, lse_b):
+    lse_a, lse_b = lse_a[..., None], lse_b[..., None]
+    lse = np.logaddexp(lse_a, lse_b)
+    return np.exp(lse_a - lse) * out_a + np.exp(lse_b - lse) * out_b, lse
