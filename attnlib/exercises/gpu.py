@@ -1,11 +1,14 @@
 """The exercises of the part "On the GPU"; torch and Triton are imported when one is checked."""
 
+import dataclasses
+from types import SimpleNamespace
+
 import numpy as np
 
-from . import raw_scores, softmax
-from .av_product import (ATTENTION_SOFTMAX_MISTAKES, ATTENTION_STEPS, AV_MISTAKES, VALUE_MISTAKES,
-                         attention_cases, av_product_answer, drop)
-from .engine import LEADING, Case, Exercise, Mistake, normal
+from . import raw_scores
+from .av_product import (ATTENTION_STEPS, MASKING_MISTAKES, attention, attention_answer, attention_cases,
+                         drop, pick)
+from .engine import FLOAT16, FLOAT32, HUGE, LEADING, PLAIN, SQUARE, Case, Exercise, Mistake, normal
 from .generic import DEVICE
 
 PART = "On the GPU"
@@ -28,12 +31,16 @@ def rounded(array, dtype, only=HALF):
     return np.where(np.isfinite(array), bits.view(np.float32), array).astype(np.float64)
 
 
+def hooked(do, **hooks):
+    """The steps, with some of them replaced."""
+    return SimpleNamespace(**{**vars(do), **hooks})
+
+
 def attention_torch_answer(do, query, key, value):
-    scores = do.rescale(raw_scores.raw_scores_answer(do, query, key), query, value)
-    scores = do.scores_width(scores, do.dtype)
-    weights = do.weights_width(softmax.softmax_steps_answer(do, scores, -1), do.dtype)
-    output = av_product_answer(do, do.scale_weights(weights, query), do.choose_values(query, key, value))
-    return do.answer_out(output, weights, scores)
+    return attention_answer(hooked(
+        do, finish_scores=lambda scores: do.scores_width(do.finish_scores(scores), do.dtype),
+        weights_out=lambda weights: do.weights_width(do.weights_out(weights), do.dtype),
+    ), query, key, value)
 
 
 TORCH_STEPS = {
@@ -124,7 +131,7 @@ def half_cases():
 
     def two_keys(mean, difference, large):
         key = np.array([[mean, 1.0, 0, 0], [mean, 1, 2 * difference, 0]])
-        return np.array([[2.0, 0, 1, 0]]), key, np.array([[-large], [large]])
+        return np.array([[2.0, 0, 1, 0]] * 2), key, np.array([[-large], [large]])
 
     cases = [(IN_FLOAT16, near_8192(), "float16"), (IN_FLOAT16, near_8192(2), "float16"),
              (IN_FLOAT16, two_keys(0, 7 * 2.0 ** -15, 2.0 ** 15), "float16"),
@@ -165,35 +172,75 @@ DEVICE_INSIDE = Mistake(
     ask=DEVICE.ask)
 
 
+class Watch:
+    """Listens to torch while a function runs: which functions are called, and whether two devices meet.
+
+    Without a second device, a tensor made without saying on which device is called loose, and so
+    is what is computed of loose tensors alone. Where it meets another, or comes back as the answer,
+    the function would fail on a GPU. A loose number, a tensor without axes, may meet anything.
+    """
+
+    def __init__(self):
+        self.names, self.loose, self.met, self.last = [], {}, False, False
+
+    def run(self, run):
+        import torch
+        from torch.overrides import TorchFunctionMode
+
+        def listen(mode, function, types, args=(), kwargs=None):
+            result = function(*args, **(kwargs or {}))
+            self.note(getattr(function, "__name__", ""), args, kwargs or {}, result)
+            return result
+
+        mode = type("Listen", (TorchFunctionMode,), {"__torch_function__": listen})
+        with mode():
+            self.outcome = run(*(torch.from_numpy(normal(2, n, 16, seed=n)) for n in (5, 7, 7)))
+        return self
+
+    @property
+    def two_devices(self):
+        return self.met or bool(self.last and self.outcome.answer)
+
+    def note(self, name, args, kwargs, result):
+        self.names.append(name)
+        used = list(_tensors([*args, *kwargs.values()]))
+        loose = [id(tensor) in self.loose for tensor in used]
+        if name == "detach":  # the last one is the checker's own, of the answer
+            self.last = any(loose)
+        if name in ("__getitem__", "__setitem__", "copy_", "index_put_"):  # these may join two devices
+            used, loose = used[:1], loose[:1]
+        if self._is_placed(name, args[1:], kwargs):
+            return
+        if not all(loose) and any(own and tensor.ndim for own, tensor in zip(loose, used)):
+            self.met = True
+        if all(loose) or name == "cpu":
+            self.loose.update((id(tensor), tensor) for tensor in _tensors([result]))
+
+    @staticmethod
+    def _is_placed(name, others, kwargs):
+        """Whether a call says on which device its result is to be."""
+        moves = name in ("to", "type_as") and any(type(other).__name__ in ("device", "Tensor", "str") for other in others)
+        return moves or name == "cuda" or kwargs.get("device") is not None
+
+
+def _tensors(items):
+    """The tensors among these items, and in lists and tuples among them."""
+    for item in items:
+        if hasattr(item, "detach"):
+            yield item
+        elif isinstance(item, (list, tuple)):
+            yield from _tensors(item)
+
+
 def calls_own_attention(run):
     """The Mistake if torch's attention is called, by whichever of its names."""
-    import torch
-    from torch.overrides import TorchFunctionMode
-
-    called = []
-
-    class Listen(TorchFunctionMode):
-        def __torch_function__(self, function, types, args=(), kwargs=None):
-            called.append(getattr(function, "__name__", ""))
-            return function(*args, **(kwargs or {}))
-
-    with Listen():
-        outcome = run(*(torch.from_numpy(normal(2, 5, 16, seed=n)) for n in (51, 52, 53)))
-    own = any("scaled_dot_product" in name or "multi_head_attention" in name for name in called)
-    return OWN_ATTENTION if own or (outcome.failure and "flex_attention" in outcome.failure.text) else None
+    own = ("scaled_dot_product", "multi_head_attention", "flex_attention")
+    return OWN_ATTENTION if any(word in name for word in own for name in Watch().run(run).names) else None
 
 
 def stays_on_the_cpu(run):
-    """The Mistake if tensors made inside are not on the inputs' device, tried on the device "meta".
-
-    Meta tensors have shapes and no numbers. A function that reads numbers fails on them; that
-    tells nothing, and neither does its failure.
-    """
-    import torch
-
-    outcome = run(*(torch.empty(2, n, 16, device="meta") for n in (5, 7, 7)))
-    mixed = outcome.failure and "expected device" in outcome.failure.text
-    return DEVICE_INSIDE if outcome.answer or mixed else None
+    """The Mistake if a tensor made inside is not on the inputs' device."""
+    return DEVICE_INSIDE if Watch().run(run).two_devices else None
 
 
 attention_torch = Exercise(
@@ -210,16 +257,972 @@ attention_torch = Exercise(
         "After the softmax over dim=-1 multiply with the values, and only then go back with "
         "output.to(dtype), where dtype is the one noted at the start.",
     ),
-    mistakes=(
-        *raw_scores.SCALE_MISTAKES,
-        *drop(raw_scores.PRODUCT_MISTAKES, "summed over positions instead of features", "np.dot on batches"),
-        *ATTENTION_SOFTMAX_MISTAKES,
-        *drop(AV_MISTAKES, "weights normalised again", "divided by the number of keys",
-              "only the best key's value", "np.dot on batches"),
-        *VALUE_MISTAKES, *WIDTH_MISTAKES, *TORCH_MISTAKES,
-    ),
+    mistakes=(*drop(attention.mistakes, "np.dot on batches"), *WIDTH_MISTAKES, *TORCH_MISTAKES),
     audits=(calls_own_attention, stays_on_the_cpu),
     aspects={IN_FLOAT16: WIDTH_MISTAKES[0], IN_BFLOAT16: WIDTH_MISTAKES[0]},
 )
 
-EXERCISES = (attention_torch,)
+
+# ---------------------------------------------------------------- attention_torch_causal
+
+def attention_torch_causal_answer(do, query, key, value):
+    seen = {}
+
+    def hide(scores):
+        seen["mask"] = do.sense(raw_scores.aligned_mask_answer(hooked(do, sense=lambda mask: mask), *scores.shape[-2:]))
+        return do.fill(do.finish_scores(scores), seen["mask"], do.dtype)
+
+    return attention_torch_answer(hooked(
+        do, finish_scores=hide,
+        exponential=lambda shifted, axis: do.mask_powers(do.exponential(shifted, axis), seen["mask"]),
+        weights_out=lambda weights: do.mask_weights(do.weights_out(weights), seen["mask"]),
+    ), query, key, value)
+
+
+CAUSAL_STEPS = {
+    **TORCH_STEPS, **raw_scores.TRIANGLE_STEPS, "offset": lambda n_q, n_k: 0,
+    "fill": raw_scores.fill_with(-np.inf),
+    "mask_powers": lambda powers, mask: powers,
+    "mask_weights": lambda weights, mask: weights,
+}
+
+
+def _no_fill(scores, mask, dtype):
+    return scores
+
+
+def _only_allowed(array, mask):
+    return np.where(mask, array, 0.0)
+
+
+def causal_form(mistakes, name, *changes):
+    """A mistake of these, with the changes that it takes under a causal mask."""
+    (mistake,) = pick(mistakes, name)
+    return dataclasses.replace(mistake, change=changes or mistake.change)
+
+
+CAUSAL_MISTAKES = (
+    Mistake("mask ignored", change={"fill": _no_fill},
+            does="Every query sees every key.",
+            why="Causal means that query i sees the keys 0 to i, and nothing after them.",
+            ask="Which keys must query 0 not see?"),
+    *pick(raw_scores.TRIANGLE_MISTAKES, "mask inverted", "diagonal excluded", "one key too many",
+          "the future instead of the past", "n_q and n_k swapped", "square mask"),
+    *pick(raw_scores.causal_mask.mistakes, "aligned at the bottom right"),
+    Mistake("masked scores set to 0", change={"fill": raw_scores.fill_with(0.0)},
+            does="Scores of later keys are 0, as torch.tril of the scores or a product with the mask makes them.",
+            why="exp(0) is 1: a later key keeps a weight, more than one with a negative score.",
+            ask="Which score gives a weight of exactly 0 after the softmax?"),
+    causal_form(MASKING_MISTAKES, "mask added", {"fill": lambda scores, mask, dtype: scores + mask}),
+    causal_form(MASKING_MISTAKES, "+inf instead of -inf", {"fill": raw_scores.fill_with(np.inf)}),
+    Mistake("0 times infinity",
+            change={"fill": lambda scores, mask, dtype: scores + np.where(mask, np.nan, -np.inf)},
+            does="Every query gets NaN.",
+            why="0 * inf is NaN: a mask times infinity does not leave allowed scores alone.",
+            ask="What is 0 * inf, and how can the mask choose instead of multiply?"),
+    Mistake("large negative number instead of -inf",
+            change=tuple({"fill": raw_scores.fill_with(value)} for value in (-1e4, -9999.0, -1e3, -100.0)),
+            does="Scores of later keys are a number such as -10000, which is not below every score.",
+            why="Scores may be as low themselves; then later keys get a weight. Only -inf is below every score.",
+            ask="What are the weights of query 0 if its only allowed score is -10000 too?"),
+    Mistake("large negative number added",
+            change=tuple({"fill": lambda scores, mask, dtype, value=value: scores + np.where(mask, 0.0, value)}
+                         for value in (-1e4, -1e3, -100.0)),
+            does="Scores of later keys are lowered by a number such as 10000.",
+            why="A later key's score may lie higher above the allowed ones than that. Only -inf is below "
+                "every score.",
+            ask="What is left of a score of 10000 if 10000 is subtracted, and is it below -10000?"),
+    causal_form(MASKING_MISTAKES, "positive number instead of -inf",
+                *({"fill": raw_scores.fill_with(value)} for value in (1e9, 1e4, 1.0, 1e-9))),
+    causal_form(MASKING_MISTAKES, "the lowest score instead of -inf",
+                {"fill": lambda scores, mask, dtype: np.where(mask, scores, scores.min())},
+                {"fill": lambda scores, mask, dtype: np.where(mask, scores, scores.min(axis=-1, keepdims=True))}),
+    causal_form(MASKING_MISTAKES, "mask after the softmax", {"fill": _no_fill, "mask_weights": _only_allowed}),
+    causal_form(MASKING_MISTAKES, "masked keys in the maximum", {"fill": _no_fill, "mask_powers": _only_allowed}),
+)
+
+
+def attention_torch_causal_cases():
+    def huge(query, key):
+        value = np.arange(1.0, len(key) + 1)
+        return Case(HUGE, tuple(np.array(array, float)[:, None] for array in (query, key, value)), True)
+
+    return attention_torch_cases() + [huge([-100, -100, 100], [100, 99, -100]), huge([-100, 0, 100], [99, 100, 98]),
+                                      huge([100, 1, -100], [-100, 100, 50]), huge([0, 0, -1000], [1, 1.01, 1.02]),
+                                      huge([0] * 10 + [1000], [1] * 10 + [0]), huge([1000, 0], [1])]
+
+
+attention_torch_causal = Exercise(
+    name="attention_torch_causal", signature="(query, key, value)", part=PART, library="torch",
+    text="The same under a causal mask, aligned at the top left: query i sees the keys 0 to i.",
+    answer=attention_torch_causal_answer, steps=CAUSAL_STEPS, cases=attention_torch_causal_cases,
+    hints=(
+        "It is attention_torch with one more step. Between which two of its steps does the mask belong?",
+        "torch.ones(n_q, n_k, dtype=torch.bool).tril() is True where key j <= query i. On which device "
+        "must it be made?",
+        "Before the softmax a score becomes -inf where the mask is False: torch.where chooses entry by "
+        "entry, masked_fill fills where its mask is True.",
+        "With mask = torch.ones(n_q, n_k, dtype=torch.bool, device=query.device).tril(), the scores "
+        "are torch.where(mask, scores, -torch.inf); softmax, values and dtype as before.",
+    ),
+    mistakes=(*(m for m in attention_torch.mistakes if m.name != "causal mask applied"), *CAUSAL_MISTAKES),
+    audits=(calls_own_attention, stays_on_the_cpu),
+    aspects={IN_FLOAT16: WIDTH_MISTAKES[0], IN_BFLOAT16: WIDTH_MISTAKES[0]},
+)
+
+
+# ---------------------------------------------------------------- counting: flops, bytes, seconds
+
+def attention_flops_answer(do, n_q, n_k, d_k, d_v):
+    sizes = do.sizes(n_q, n_k, d_k, d_v)
+    first, second = do.first(*sizes), do.second(*sizes)
+    return do.unit(do.multiply_add(do.join(first, second)) + do.extra(*sizes))
+
+
+def _number_cases(*all_args):
+    return [Case(PLAIN, args) for args in all_args]
+
+
+def _flops_cases():
+    return _number_cases((2, 3, 5, 7), (1, 1, 1, 1), (13, 11, 5, 3), (1, 4096, 128, 64), (31, 17, 64, 61)) + [
+        Case(SQUARE, (4096, 4096, 128, 128)), Case(SQUARE, (3, 3, 2, 2))]
+
+
+UNIT_NAMES = "another unit"
+
+
+def _units(*factors):
+    return tuple({"unit": lambda count, factor=factor: count * factor} for factor in factors)
+
+
+attention_flops = Exercise(
+    name="attention_flops", signature="(n_q, n_k, d_k, d_v)", part=PART,
+    text="The floating-point operations of the two matrix products of attention, a multiply-add "
+         "counted as 2.",
+    answer=attention_flops_answer,
+    steps={
+        "sizes": lambda n_q, n_k, d_k, d_v: (n_q, n_k, d_k, d_v),
+        "first": lambda n_q, n_k, d_k, d_v: n_q * n_k * d_k,
+        "second": lambda n_q, n_k, d_k, d_v: n_q * n_k * d_v,
+        "join": lambda first, second: first + second,
+        "multiply_add": lambda count: 2 * count,
+        "extra": lambda n_q, n_k, d_k, d_v: 0,
+        "unit": lambda count: count,
+    },
+    cases=_flops_cases, dtype="number",
+    hints=(
+        "How many entries have the scores, and how many multiply-adds does one entry take?",
+        "The scores have n_q * n_k entries, each a sum of d_k products. The output has n_q * d_v "
+        "entries; of how many products is each the sum?",
+        "Q Kᵀ takes n_q * n_k * d_k multiply-adds, A V takes n_q * n_k * d_v. Add the two, and count "
+        "each multiply-add as 2.",
+    ),
+    mistakes=(
+        Mistake("multiply-add counted as 1", change={"multiply_add": lambda count: count},
+                does="The answer is half the number of operations.",
+                why="Peak figures count a multiplication and an addition as two operations; a count in "
+                    "multiply-adds makes a kernel look half as fast as it is.",
+                ask="How many operations is one step total = total + a * b?"),
+        Mistake("multiply-add counted as 4", change={"multiply_add": lambda count: 4 * count},
+                does="The answer is twice the number of operations.",
+                why="4 n² d holds for both products together if d_k = d_v; each of them alone takes 2 n² d.",
+                ask="Where does the second 2 in 4 n² d come from?"),
+        Mistake("A V left out", change={"join": lambda first, second: first},
+                does="Only the scores are counted.",
+                why="Attention has two matrix products; the second takes about as long as the first.",
+                ask="What happens to the weights after the softmax?"),
+        Mistake("Q Kᵀ left out", change={"join": lambda first, second: second},
+                does="Only the product with the values is counted.",
+                why="Attention has two matrix products; the scores are the first.",
+                ask="Where do the weights come from, before the softmax?"),
+        Mistake("products multiplied", change={"join": lambda first, second: first * second},
+                does="The two counts are multiplied.",
+                why="One product runs after the other: their operations add.",
+                ask="How much work are two jobs done one after the other?"),
+        Mistake("d_k for d_v",
+                change=({"sizes": lambda n_q, n_k, d_k, d_v: (n_q, n_k, d_k, d_k)},
+                        {"sizes": lambda n_q, n_k, d_k, d_v: (n_q, n_k, d_v, d_v)}),
+                does="Both products are counted with the same size of feature.",
+                why="The scores sum over d_k features, the output has d_v of them: they may differ.",
+                ask="Which of the two sizes does each product have?"),
+        Mistake("n_q for n_k",
+                change=({"sizes": lambda n_q, n_k, d_k, d_v: (n_q, n_q, d_k, d_v)},
+                        {"sizes": lambda n_q, n_k, d_k, d_v: (n_k, n_k, d_k, d_v)},
+                        {"second": lambda n_q, n_k, d_k, d_v: n_k * n_k * d_v},
+                        {"second": lambda n_q, n_k, d_k, d_v: n_q * n_q * d_v}),
+                does="As many keys are counted as queries.",
+                why="In decoding one query meets thousands of keys: the scores are not square.",
+                ask="What is the scores' shape?"),
+        Mistake("softmax counted", change=tuple(
+                    {"extra": lambda n_q, n_k, d_k, d_v, c=c: c * n_q * n_k} for c in range(1, 9)) + (
+                    {"extra": lambda n_q, n_k, d_k, d_v: n_q * (3 * n_k - 1)},
+                    {"extra": lambda n_q, n_k, d_k, d_v: n_q * (4 * n_k - 1)}),
+                does="The answer has a few operations more for each score: scale or softmax.",
+                why="The usual count holds the two matrix products alone; the softmax runs on other "
+                    "units of the machine.",
+                ask="Which operations of attention are matrix products?"),
+        Mistake("last addition not counted",
+                change={"extra": lambda n_q, n_k, d_k, d_v: -n_q * n_k - n_q * d_v},
+                does="Each dot product of length d is counted as 2 d - 1 operations.",
+                why="That is exact by hand, but hardware adds to a total that starts at 0: d "
+                    "multiply-adds, each counted as 2.",
+                ask="How many multiply-adds does a dot product of length d take?"),
+        Mistake("Kᵀ V first",
+                change={"first": lambda n_q, n_k, d_k, d_v: n_k * d_k * d_v,
+                        "second": lambda n_q, n_k, d_k, d_v: n_q * d_k * d_v},
+                does="The count is that of Q (Kᵀ V), which never makes the scores.",
+                why="The softmax stands between the two products, so they cannot change places.",
+                ask="What has to be known before the values can be mixed?"),
+        Mistake("sizes of the arrays instead of operations",
+                change={"first": lambda n_q, n_k, d_k, d_v: n_q * d_k + n_k * d_k,
+                        "second": lambda n_q, n_k, d_k, d_v: n_q * n_k + n_k * d_v},
+                does="The numbers that go into the products are counted.",
+                why="Each number is used many times: a product of (n, d) and (d, m) takes n * d * m "
+                    "multiply-adds.",
+                ask="How often is one entry of the query used?"),
+        Mistake("backward pass counted",
+                change=tuple({"multiply_add": lambda count, f=f: f * count} for f in (5, 6, 7)),
+                does="The answer is 2.5 to 3.5 times the forward pass.",
+                why="The backward pass has five products and the forward pass two; only these are asked for.",
+                ask="Which two products does the forward pass have?"),
+        Mistake(UNIT_NAMES, change=_units(1e-3, 1e-6, 1e-9, 1e-12),
+                does="The answer is a thousand, a million or more times too small.",
+                why="Operations are asked for, not billions of them.",
+                ask="Where does your function divide by a power of 10?"),
+    ),
+)
+
+
+def attention_bytes_answer(do, n_q, n_k, d_k, d_v, itemsize):
+    sizes = do.sizes(n_q, n_k, d_k, d_v)
+    count = do.query(*sizes) + do.key(*sizes) + do.value(*sizes) + do.output(*sizes) + do.extra(*sizes)
+    return do.unit(count * do.itemsize(itemsize))
+
+
+def _bytes_cases():
+    return _number_cases((2, 3, 5, 7, 4), (1, 1, 1, 1, 8), (13, 11, 5, 3, 2), (1, 4096, 128, 64, 2),
+                         (31, 17, 64, 61, 4), (3, 2, 5, 7, 1)) + [
+        Case(SQUARE, (4096, 4096, 128, 128, 2)), Case(SQUARE, (3, 3, 2, 2, 4))]
+
+
+attention_bytes = Exercise(
+    name="attention_bytes", signature="(n_q, n_k, d_k, d_v, itemsize)", part=PART,
+    text="The bytes that a fused attention kernel must move: queries, keys and values read once, the "
+         "output written once.",
+    answer=attention_bytes_answer,
+    steps={
+        "sizes": lambda n_q, n_k, d_k, d_v: (n_q, n_k, d_k, d_v),
+        "query": lambda n_q, n_k, d_k, d_v: n_q * d_k,
+        "key": lambda n_q, n_k, d_k, d_v: n_k * d_k,
+        "value": lambda n_q, n_k, d_k, d_v: n_k * d_v,
+        "output": lambda n_q, n_k, d_k, d_v: n_q * d_v,
+        "extra": lambda n_q, n_k, d_k, d_v: 0,
+        "itemsize": lambda itemsize: itemsize,
+        "unit": lambda count: count,
+    },
+    cases=_bytes_cases, dtype="number",
+    hints=(
+        "Which arrays must a kernel read from memory at least once, and which must it write?",
+        "Count the entries of the queries, keys, values and output; their shapes have n_q or n_k "
+        "rows and d_k or d_v columns.",
+        "The scores stay on the chip. Add n_q * d_k, n_k * d_k, n_k * d_v and n_q * d_v, and multiply "
+        "by the bytes of one number.",
+    ),
+    mistakes=(
+        Mistake("scores counted", change=tuple(
+                    {"extra": lambda n_q, n_k, d_k, d_v, c=c: c * n_q * n_k} for c in (1, 2, 3, 4, 5, 6)),
+                does="The scores or the weights are counted as moved to memory or back.",
+                why="A fused kernel keeps them on the chip. That is what makes it fast: n_q * n_k "
+                    "numbers never travel.",
+                ask="Which arrays does the caller hand over, and which come back?"),
+        Mistake("output left out", change={"output": lambda n_q, n_k, d_k, d_v: 0},
+                does="Only what is read is counted.",
+                why="Writing the output takes as much bandwidth as reading the same number of bytes.",
+                ask="What does the kernel have to leave in memory?"),
+        Mistake("query left out", change={"query": lambda n_q, n_k, d_k, d_v: 0},
+                does="The queries are not counted.",
+                why="They have to be read once as well.",
+                ask="Which three arrays does the kernel read?"),
+        Mistake("key left out", change={"key": lambda n_q, n_k, d_k, d_v: 0},
+                does="The keys are not counted.",
+                why="They have to be read once as well.",
+                ask="Which three arrays does the kernel read?"),
+        Mistake("value left out", change={"value": lambda n_q, n_k, d_k, d_v: 0},
+                does="The values are not counted.",
+                why="They have to be read once as well.",
+                ask="Which three arrays does the kernel read?"),
+        Mistake("itemsize ignored", change=tuple({"itemsize": lambda size, b=b: b} for b in (1, 2, 4, 8)),
+                does="The answer does not depend on the bytes of one number.",
+                why="A float32 takes four bytes, a bfloat16 two: half the width, half the traffic.",
+                ask="Where does your function use its parameter itemsize?"),
+        Mistake("bits instead of bytes",
+                change=({"itemsize": lambda size: 8 * size}, {"itemsize": lambda size: size / 8}),
+                does="The answer is 8 times too large or too small.",
+                why="itemsize is in bytes already, and bytes are asked for.",
+                ask="How many bytes does a float32 take, and what is itemsize for it?"),
+        Mistake("d_k for d_v",
+                change=({"sizes": lambda n_q, n_k, d_k, d_v: (n_q, n_k, d_k, d_k)},
+                        {"sizes": lambda n_q, n_k, d_k, d_v: (n_q, n_k, d_v, d_v)},
+                        {"output": lambda n_q, n_k, d_k, d_v: n_q * d_k},
+                        {"value": lambda n_q, n_k, d_k, d_v: n_k * d_k}),
+                does="The values or the output are counted with the size of a key, or the other way round.",
+                why="Queries and keys have d_k features, values and output d_v.",
+                ask="How many columns does each of the four arrays have?"),
+        Mistake("n_q for n_k",
+                change=({"sizes": lambda n_q, n_k, d_k, d_v: (n_q, n_q, d_k, d_v)},
+                        {"sizes": lambda n_q, n_k, d_k, d_v: (n_k, n_k, d_k, d_v)},
+                        {"output": lambda n_q, n_k, d_k, d_v: n_k * d_v},
+                        {"value": lambda n_q, n_k, d_k, d_v: n_q * d_v}),
+                does="An array is counted with the wrong number of rows.",
+                why="Queries and output have n_q rows, keys and values n_k.",
+                ask="How many rows does each of the four arrays have?"),
+        Mistake("read once for each query",
+                change={"key": lambda n_q, n_k, d_k, d_v: n_q * n_k * d_k,
+                        "value": lambda n_q, n_k, d_k, d_v: n_q * n_k * d_v},
+                does="Keys and values are counted as read again for every query.",
+                why="The least is asked for: a kernel that holds all queries on the chip reads each key once.",
+                ask="How often must a key be read if all queries are there when it comes?"),
+        Mistake("everything counted twice", change={"unit": lambda count: 2 * count},
+                does="The answer is twice the number of bytes.",
+                why="Each array is either read or written, and that once.",
+                ask="Which array is both read and written?"),
+        Mistake("output counted twice", change={"output": lambda n_q, n_k, d_k, d_v: 2 * n_q * d_v},
+                does="The output is counted as read and written.",
+                why="A fused kernel keeps its unfinished output on the chip, and writes it once.",
+                ask="Where does the output stand while the keys go by?"),
+        Mistake("operations instead of bytes",
+                change={"query": lambda n_q, n_k, d_k, d_v: n_q * n_k * d_k,
+                        "key": lambda n_q, n_k, d_k, d_v: n_q * n_k * d_v,
+                        "value": lambda n_q, n_k, d_k, d_v: n_q * n_k * d_k,
+                        "output": lambda n_q, n_k, d_k, d_v: n_q * n_k * d_v, "itemsize": lambda size: 1},
+                does="The answer is the number of operations.",
+                why="An array of n rows and d columns takes n * d numbers, however often each is used.",
+                ask="How many numbers does the query array hold?"),
+        Mistake(UNIT_NAMES, change=_units(1e-3, 1e-6, 1e-9, 1 / 1024, 1 / 1024 ** 2, 1 / 1024 ** 3),
+                does="The answer is a thousand, a million or more times too small.",
+                why="Bytes are asked for, not kilobytes or gigabytes.",
+                ask="Where does your function divide by a power of 10 or of 1024?"),
+    ),
+)
+
+
+def roofline_answer(do, flops, bytes_moved, peak_flops, bandwidth):
+    peak_flops, bandwidth = do.limits(peak_flops, bandwidth)
+    compute, memory = do.compute(flops, peak_flops), do.memory(bytes_moved, bandwidth)
+    return do.unit(do.join(compute, memory))
+
+
+def _roofline_cases():
+    return _number_cases((12.0, 2.0, 3.0, 1.0), (6.0, 10.0, 3.0, 2.0), (7e9, 3e9, 2e12, 5e11),
+                         (4e12, 1.1e9, 9e14, 3.3e12), (2e6, 6.7e7, 9e14, 3.3e12), (5.0, 3.0, 7.0, 11.0), (100.0, 7.0, 3.0, 13.0)) + [
+        Case("both limits equal", (6.0, 4.0, 3.0, 2.0))]
+
+
+roofline_seconds = Exercise(
+    name="roofline_seconds", signature="(flops, bytes_moved, peak_flops, bandwidth)", part=PART,
+    text="The least time that the arithmetic (peak_flops operations a second) and the memory "
+         "(bandwidth bytes a second) allow for this much work.",
+    answer=roofline_answer,
+    steps={
+        "limits": lambda peak_flops, bandwidth: (peak_flops, bandwidth),
+        "compute": lambda flops, peak: flops / peak,
+        "memory": lambda count, bandwidth: count / bandwidth,
+        "join": lambda compute, memory: max(compute, memory),
+        "unit": lambda seconds: seconds,
+    },
+    cases=_roofline_cases, dtype="number",
+    hints=(
+        "How long does the arithmetic take if it runs at its peak, and memory is free?",
+        "How long does the memory take if it runs at its peak, and arithmetic is free?",
+        "Both work at the same time, and the slower one decides: the larger of flops / peak_flops "
+        "and bytes_moved / bandwidth.",
+    ),
+    mistakes=(
+        Mistake("sum instead of the larger time", change={"join": lambda compute, memory: compute + memory},
+                does="The two times are added.",
+                why="Arithmetic and memory work at the same time; the least time is that of the slower one.",
+                ask="How long do two workers take who start together?"),
+        Mistake("the smaller time", change={"join": lambda compute, memory: min(compute, memory)},
+                does="The answer is the smaller of the two times.",
+                why="The work is done when both are done: the slower one decides.",
+                ask="Which of two workers who start together decides when the job is done?"),
+        Mistake("mean of the two times", change={"join": lambda compute, memory: (compute + memory) / 2},
+                does="The answer is the mean of the two times.",
+                why="The slower one decides, however fast the other is.",
+                ask="When is the job done if one takes 1 second and the other 9?"),
+        Mistake("memory ignored", change={"join": lambda compute, memory: compute},
+                does="The answer depends on the arithmetic alone.",
+                why="Work with few operations for each byte waits for memory.",
+                ask="How long does a copy take, which has no arithmetic at all?"),
+        Mistake("arithmetic ignored", change={"join": lambda compute, memory: memory},
+                does="The answer depends on the memory alone.",
+                why="Work with many operations for each byte waits for the arithmetic.",
+                ask="What limits a large matrix product?"),
+        Mistake("limits swapped", change={"limits": lambda peak_flops, bandwidth: (bandwidth, peak_flops)},
+                does="Operations are divided by bytes a second, and bytes by operations a second.",
+                why="Seconds come out if like is divided by like.",
+                ask="Which unit has flops / bandwidth?"),
+        Mistake("quotients upside down",
+                change={"compute": lambda flops, peak: peak / flops, "memory": lambda count, width: width / count},
+                does="More work takes less time.",
+                why="Time is work divided by speed.",
+                ask="What becomes of the time if the work doubles?"),
+        Mistake("rate instead of time",
+                change=({"join": lambda compute, memory: 1 / max(compute, memory)},
+                        {"compute": lambda flops, peak: (flops, peak), "memory": lambda count, width: (count, width),
+                         "join": lambda a, b: min(a[1], a[0] / b[0] * b[1])}),
+                does="The answer is a speed: operations, or runs, a second.",
+                why="Seconds are asked for: the work divided by that speed.",
+                ask="Which unit has your answer?"),
+        Mistake("arithmetic intensity",
+                change={"compute": lambda flops, peak: flops, "memory": lambda count, width: count,
+                        "join": lambda flops, count: flops / count},
+                does="The answer is operations for each byte.",
+                why="That tells which limit counts, compared with peak_flops / bandwidth; it is no time.",
+                ask="Which unit has your answer?"),
+        Mistake("products instead of quotients",
+                change={"compute": lambda flops, peak: flops * peak, "memory": lambda count, width: count * width},
+                does="A faster machine takes longer.",
+                why="Time is work divided by speed.",
+                ask="What becomes of the time if the machine is twice as fast?"),
+        Mistake("whole seconds only", change=(
+                    {"compute": lambda flops, peak: int(flops // peak), "memory": lambda count, width: int(count // width)},
+                    *({"unit": lambda seconds, cut=cut: int(cut(seconds))} for cut in (np.round, np.ceil, np.floor))),
+                does="Fractions of a second are lost.",
+                why="A kernel takes microseconds: // and round leave nothing of them.",
+                ask="Which operator divides without cutting anything off?"),
+        Mistake("times multiplied", change={"join": lambda compute, memory: compute * memory},
+                does="The two times are multiplied.",
+                why="The product of two times is no time; the slower one decides.",
+                ask="Which unit has your answer?"),
+        Mistake("multiply-add counted twice", change=(
+                    {"compute": lambda flops, peak: 2 * flops / peak}, {"compute": lambda flops, peak: flops / 2 / peak}),
+                does="The arithmetic's time is twice as long, or half as long, as it is.",
+                why="flops counts operations already, and so does peak_flops.",
+                ask="In which unit are flops and peak_flops given?"),
+        Mistake("bits instead of bytes", change=(
+                    {"memory": lambda count, width: 8 * count / width}, {"memory": lambda count, width: count / 8 / width}),
+                does="The memory's time is 8 times too long or too short.",
+                why="bytes_moved and bandwidth are both given in bytes.",
+                ask="In which unit are bytes_moved and bandwidth given?"),
+        Mistake(UNIT_NAMES, change=_units(1e3, 1e6, 1e9),
+                does="The answer is in milliseconds, or in something smaller.",
+                why="Seconds are asked for.",
+                ask="Where does your function multiply by a power of 10?"),
+    ),
+)
+
+
+# ---------------------------------------------------------------- decode_step
+
+def decode_step_answer(do, query, key_cache, value_cache, key_new, value_new):
+    key_new, value_new = do.new(key_new, value_new, query)
+    keys, values = do.append_key(key_cache, key_new), do.append_value(value_cache, value_new)
+    seen = do.seen(keys, values, key_cache, value_cache, key_new, value_new)
+    output = attention_answer(hooked(do, finish_scores=lambda scores: do.hide(do.finish_scores(scores))), query, *seen)
+    return do.order(output, *do.kept(keys, values, key_cache, value_cache))
+
+
+def _append(cache, new):
+    return np.concatenate([cache, new], axis=-2)
+
+
+def _in_front(cache, new):
+    return np.concatenate([new, cache], axis=-2)
+
+
+def _oldest_dropped(cache, new):
+    return np.concatenate([cache[..., 1:, :], new], axis=-2)
+
+
+def _last_overwritten(cache, new):
+    return np.concatenate([cache[..., :-1, :], new], axis=-2)
+
+
+def _first_overwritten(cache, new):
+    return np.concatenate([new, cache[..., 1:, :]], axis=-2)
+
+
+def _twice(cache, new):
+    return np.concatenate([cache, new, new], axis=-2)
+
+
+def _joined(axis):
+    return lambda cache, new: np.concatenate([cache, new], axis=axis)
+
+
+def _added(cache, new):
+    return cache + new
+
+
+def _both(change):
+    """A change of both caches, or of one of them."""
+    return ({"append_key": change, "append_value": change}, {"append_key": change}, {"append_value": change})
+
+
+def _visible(keep):
+    """Scores with -inf where `keep`, a function of the number of keys, says no."""
+    return lambda scores: np.where(keep(scores.shape[-1]), scores, -np.inf)
+
+
+DECODE_STEPS = {
+    **ATTENTION_STEPS,
+    "new": lambda key_new, value_new, query: (key_new, value_new),
+    "append_key": _append, "append_value": _append,
+    "seen": lambda keys, values, key_cache, value_cache, key_new, value_new: (keys, values),
+    "hide": lambda scores: scores,
+    "kept": lambda keys, values, key_cache, value_cache: (keys, values),
+    "order": lambda output, keys, values: (output, keys, values),
+}
+
+DECODE_MISTAKES = (
+    Mistake("new key not attended to",
+            change=({"seen": lambda keys, values, key_cache, value_cache, *new: (key_cache, value_cache)},
+                    {"hide": _visible(lambda n: np.arange(n) < n - 1)}),
+            does="The output mixes the old values only; the new key and value come too late.",
+            why="A position attends to itself too: append first, then attend.",
+            ask="Which keys may the new query attend to?"),
+    Mistake("only the new key attended to",
+            change={"seen": lambda keys, values, key_cache, value_cache, *new: new},
+            does="The output is the new value.",
+            why="The cache is there so that the new query can attend to all earlier positions.",
+            ask="What are the keys in the cache for?"),
+    Mistake("cache not extended",
+            change=({"kept": lambda keys, values, key_cache, value_cache: (key_cache, value_cache)},
+                    {"kept": lambda keys, values, key_cache, value_cache: (key_cache, values)},
+                    {"kept": lambda keys, values, key_cache, value_cache: (keys, value_cache)}),
+            does="A cache is returned as it came, without the new position.",
+            why="The next step would not know this position: concatenate makes a new array, and this "
+                "one has to be returned.",
+            ask="How many positions must the returned caches have?"),
+    Mistake("new position in front", change=_both(_in_front),
+            does="The new key or value stands at position 0 of its cache.",
+            why="Positions are in the order of time: the newest stands last. Attention alone would not "
+                "mind, but a mask or a window would.",
+            ask="At which position does the newest key belong?"),
+    Mistake("last position overwritten", change=_both(_last_overwritten)[0],
+            does="The new key or value replaces the last one in the cache.",
+            why="The cache grows by one position with each step.",
+            ask="How many positions are there before and after your function?"),
+    Mistake("oldest position dropped", change=(_both(_oldest_dropped)[0], _both(_first_overwritten)[0]),
+            does="The cache keeps its length: the oldest position is lost.",
+            why="That is a sliding window. Here every earlier position stays visible.",
+            ask="How many positions are there before and after your function?"),
+    Mistake("appended twice", change=_both(_twice)[0],
+            does="The new position stands in the cache twice, and counts twice.",
+            why="Every step adds one position.",
+            ask="How many positions are there before and after your function?"),
+    Mistake("added instead of appended", change=_both(_added)[0],
+            does="The new key or value is added to every position of the cache.",
+            why="+ adds numbers; a cache gets a new row.",
+            ask="Which function joins two arrays along an axis?"),
+    Mistake("appended along the features", change=_both(_joined(-1))[0],
+            does="The new position is joined to the features, where the shapes fit at all.",
+            why="Positions run along the last axis but one.",
+            ask="Which axis of the cache grows by one?"),
+    Mistake("appended along the first axis", change=_both(_joined(0))[0],
+            does="It is right for two axes. With leading axes the new position becomes another sequence, "
+                 "where the shapes fit at all.",
+            why="Positions run along the last axis but one, which is the first only if there are two.",
+            ask="Which index counts from the end, and names the positions' axis always?"),
+    Mistake("appended along the second axis", change=_both(_joined(1))[0],
+            does="It is right for three axes, and for no other number.",
+            why="Positions run along the last axis but one: axis=-2.",
+            ask="Which index counts from the end, and names the positions' axis always?"),
+    Mistake("np.append without axis", change=_both(np.append)[0],
+            does="The cache becomes one long row of numbers.",
+            why="Without axis np.append flattens both arrays.",
+            ask="Along which axis are the two arrays to be joined?"),
+    Mistake("key and value swapped", change={"new": lambda key_new, value_new, query: (value_new, key_new)},
+            does="The new key goes to the values and the new value to the keys, where the sizes fit at all.",
+            why="Each has its own cache: keys are compared with the query, values are mixed.",
+            ask="Which cache does each of the two belong to?"),
+    Mistake("query appended instead of the key",
+            change={"new": lambda key_new, value_new, query: (query, value_new)},
+            does="The query stands in the cache of keys.",
+            why="Later queries are compared with keys. A query is used once, and then forgotten.",
+            ask="Which of the three new vectors will later steps need?"),
+    Mistake("aligned at the top left", change={"hide": _visible(lambda n: np.arange(n) < 1)},
+            does="The new query sees the oldest key alone: the output is the first value.",
+            why="np.tril on one row, or is_causal at the top left, takes the query for position 0. It "
+                "stands at the end, and sees every key: no mask is needed.",
+            ask="At which position does the new query stand?"),
+    Mistake("parts in another order",
+            change=({"order": lambda output, keys, values: (keys, values, output)},
+                    {"order": lambda output, keys, values: (output, values, keys)},
+                    {"order": lambda output, keys, values: (values, keys, output)}),
+            does="Output, keys and values come back in another order.",
+            why="Who calls the function takes the output first, then the keys, then the values.",
+            ask="In which order does the caller unpack your answer?"),
+)
+
+NOT_FOR_ONE_QUERY = ("sqrt(n_q) instead of sqrt(d_k)", "summed over the batch", "np.dot on batches",
+                     "weights averaged over the queries", "causal mask applied", "queries instead of values",
+                     "one maximum for the whole array", "K Qᵀ instead of Q Kᵀ", "Aᵀ V instead of A V")
+
+
+def _for_one_query(mistake):
+    """Equal weights of 1 are those of a softmax over the one query."""
+    if mistake.name == "weights ignored":
+        return dataclasses.replace(mistake, change=mistake.variants[0])
+    return mistake
+
+
+def decode_cases():
+    def case(aspect, n, d, d_v, batch=(), dtype=np.float64, seed=60):
+        shapes = (1, d), (n, d), (n, d_v), (1, d), (1, d_v)
+        return Case(aspect, tuple(normal(*batch, *shape, seed=seed + i, dtype=dtype) for i, shape in enumerate(shapes)))
+
+    def tiny(aspect, *arrays, dtype=np.float64, extreme=False):
+        return Case(aspect, tuple(np.array(array, dtype) for array in arrays), extreme)
+
+    def huge(query, *keys):
+        column = np.array(keys, float)[:, None]
+        values = np.arange(1.0, len(keys) + 1)[:, None]
+        return tiny(HUGE, [[query]], column[:-1], values[:-1], column[-1:], values[-1:], extreme=True)
+
+    return [
+        tiny(PLAIN, [[2.0]], [[1.0], [0.0]], [[4.0], [8.0]], [[0.5]], [[-4.0]]),
+        case(PLAIN, 7, 3, 5), case(PLAIN, 5, 11, 2, seed=70), case(PLAIN, 2, 5, 7, seed=80),
+        tiny(ONE_POSITION, [[1.0, 1.0]], [[1.0, 0.0]], [[2.0, 5.0, 1.0]], [[1.0, 2.0]], [[4.0, 3.0, 0.0]]),
+        case(ONE_POSITION, 1, 5, 3), case(ONE_POSITION, 1, 3, 3, (2,)),
+        tiny(SQUARE, [[1.0, 0.0]], [[1.0, 2.0]], [[4.0, 8.0]], [[3.0, 1.0]], [[-4.0, 0.0]]),
+        case(SQUARE, 5, 5, 5), case(SQUARE, 4, 5, 5), case(SQUARE, 3, 2, 3, (3,)),
+        case(LEADING, 1, 2, 1, (2,)), case(LEADING, 5, 3, 7, (2,)), case(LEADING, 7, 5, 11, (2, 3)),
+        case(LEADING, 3, 3, 3, (3,)), case(LEADING, 3, 2, 5, (2, 1)),
+        huge(100.0, 100, 99, 0), huge(-100.0, 100, 101, 102), huge(1000.0, *[1] * 10, 0),
+        case(FLOAT32, 2, 1, 1, dtype=np.float32), case(FLOAT32, 5, 7, 3, (2,), np.float32),
+        case(FLOAT16, 5, 3, 2, dtype=np.float16),
+    ]
+
+
+ONE_POSITION = "one position in the cache"
+
+decode_step = Exercise(
+    name="decode_step", signature="(query, key_cache, value_cache, key_new, value_new)", part=PART,
+    text="One step of decoding: the new key and value are appended to their caches, and the one new "
+         "query attends to all of them. Returns (output, key_cache, value_cache).",
+    answer=decode_step_answer, steps=DECODE_STEPS, cases=decode_cases,
+    outputs=("output", "key_cache", "value_cache"),
+    hints=(
+        "First make the caches longer by one position each, then attend: the new query sees the new "
+        "key too.",
+        "Positions run along the last axis but one. np.concatenate joins a list of arrays along an axis.",
+        "No mask is needed: the new query stands at the end and may see every key.",
+        "np.concatenate([key_cache, key_new], axis=-2) is the new cache of keys, and likewise for the "
+        "values. Then attention of query, keys and values; return it with both caches.",
+    ),
+    mistakes=(*map(_for_one_query, drop(attention.mistakes, *NOT_FOR_ONE_QUERY)), *DECODE_MISTAKES),
+)
+
+
+# ---------------------------------------------------------------- split_kv_attention
+
+def split_kv_answer(do, query, key, value, n_splits):
+    parts = []
+    for start, stop in do.split(key.shape[-2], n_splits):
+        seen = {}
+
+        def keep(scores, seen=seen):
+            seen["scores"] = do.finish_scores(scores)
+            return seen["scores"]
+
+        out = attention_answer(hooked(do, finish_scores=keep), query, key[..., start:stop, :], value[..., start:stop, :])
+        highest = seen["scores"].max(axis=-1, keepdims=True)
+        total = np.exp(seen["scores"] - highest).sum(axis=-1, keepdims=True)
+        parts.append(SimpleNamespace(out=out, lse=do.lse(highest, total), highest=highest, total=total,
+                                     n_keys=stop - start))
+    return do.merge(parts, do.merge_weights)
+
+
+def _even_split(n_k, n_splits):
+    edges = [n_k * i // n_splits for i in range(n_splits + 1)]
+    return list(zip(edges, edges[1:]))
+
+
+def _floor_split(n_k, n_splits):
+    size = n_k // n_splits
+    return [(i * size, (i + 1) * size) for i in range(n_splits)]
+
+
+def _ceil_split(n_k, n_splits):
+    size = -(-n_k // n_splits)
+    return [(i * size, min((i + 1) * size, n_k)) for i in range(n_splits)]
+
+
+def _long_first(n_k, n_splits):
+    return [(part[0], part[-1] + 1) for part in np.array_split(np.arange(n_k), n_splits)]
+
+
+def _overlapping(n_k, n_splits):
+    return [(start, min(stop + 1, n_k)) for start, stop in _even_split(n_k, n_splits)]
+
+
+def _gaps(n_k, n_splits):
+    return [(start, stop if stop == n_k else stop - 1) for start, stop in _even_split(n_k, n_splits)]
+
+
+def _stacked(parts, name):
+    return np.stack([getattr(part, name) for part in parts])
+
+
+def _merge(parts, weights_of):
+    weights = weights_of(_stacked(parts, "lse"))
+    return (weights * _stacked(parts, "out")).sum(axis=0) / weights.sum(axis=0)
+
+
+def _partial_weights(lses):
+    return np.exp(lses - lses.max(axis=0))
+
+
+def _running(lse_of):
+    """Partial results merged one after the other, with a log-sum-exp that goes on as `lse_of` says."""
+    def merge(parts, weights_of):
+        out, lse = parts[0].out, parts[0].lse
+        for part in parts[1:]:
+            share = 1 / (1 + np.exp(part.lse - lse))
+            out, lse = share * out + (1 - share) * part.out, lse_of(lse, part.lse)
+        return out
+
+    return merge
+
+
+def _pairwise_mean(parts, weights_of):
+    out = parts[0].out
+    for part in parts[1:]:
+        out = (out + part.out) / 2
+    return out
+
+
+def _by_length(parts, weights_of):
+    return sum(part.n_keys * part.out for part in parts) / sum(part.n_keys for part in parts)
+
+
+def _rescaled(numerator, denominator):
+    """Accumulators and sums added up, each rescaled to the common maximum or not."""
+    def merge(parts, weights_of):
+        highest, total = _stacked(parts, "highest"), _stacked(parts, "total")
+        scale = np.exp(highest - highest.max(axis=0))
+        above, below = (scale if rescale else np.ones_like(scale) for rescale in (numerator, denominator))
+        return (above * total * _stacked(parts, "out")).sum(axis=0) / (below * total).sum(axis=0)
+
+    return merge
+
+
+def _best_part(parts, weights_of):
+    best = _stacked(parts, "lse").argmax(axis=0)
+    return np.take_along_axis(_stacked(parts, "out"), best[None], axis=0)[0]
+
+
+SPLIT_STEPS = {
+    **ATTENTION_STEPS,
+    "split": _even_split,
+    "lse": lambda highest, total: highest + np.log(total),
+    "merge_weights": _partial_weights,
+    "merge": _merge,
+}
+
+MERGE_MISTAKES = (
+    Mistake("partial outputs averaged", change={"merge": lambda parts, w: _stacked(parts, "out").mean(axis=0)},
+            does="Every part of the keys counts the same.",
+            why="A part with a high score holds nearly all the weight, another nearly none: its share "
+                "is exp of its log-sum-exp.",
+            ask="How much of the whole softmax's sum belongs to each part?"),
+    Mistake("partial outputs summed", change={"merge": lambda parts, w: _stacked(parts, "out").sum(axis=0)},
+            does="The parts' outputs are added up.",
+            why="Each part's weights sum to 1 by themselves, so together they sum to n_splits.",
+            ask="What must the weights of all keys sum to?"),
+    Mistake("weighted by the number of keys", change={"merge": _by_length},
+            does="A part counts as much as it has keys.",
+            why="It counts as much as its scores make it: exp of its log-sum-exp.",
+            ask="How much of the whole softmax's sum belongs to each part?"),
+    Mistake("averaged one after the other", change=({"merge": _pairwise_mean}, {"merge": _pairwise_mean, "split": _long_first}),
+            does="The last part counts half, the one before a quarter, and so on.",
+            why="A part's share does not depend on when it comes: it is exp of its log-sum-exp.",
+            ask="What becomes of your answer if the parts come in another order?"),
+    Mistake("only one part used",
+            change=tuple({"merge": lambda parts, w, at=at: parts[at].out, **split}
+                         for at in (-1, 0) for split in ({}, {"split": _long_first})),
+            does="The answer is the output of the first or of the last part.",
+            why="All parts together hold the keys; each has its share.",
+            ask="What happens in your loop to the parts before?"),
+    Mistake("best part only", change={"merge": _best_part},
+            does="The part with the largest log-sum-exp is taken alone.",
+            why="The other parts hold weight too.",
+            ask="How much of the whole softmax's sum belongs to each part?"),
+    Mistake("log-sum-exps as weights", change={"merge_weights": lambda lses: lses},
+            does="The parts are weighted by their log-sum-exps themselves.",
+            why="A log-sum-exp may be negative; the share of a part is exp of it.",
+            ask="Which function undoes the logarithm?"),
+    Mistake("weights not divided by their sum",
+            change=({"merge": lambda parts, weights_of: (weights_of(_stacked(parts, "lse")) * _stacked(parts, "out")).sum(axis=0)},),
+            does="The parts are weighted by exp of their log-sum-exps, and together weigh more than 1.",
+            why="Shares sum to 1: the weighted sum is to be divided by the sum of the weights.",
+            ask="What do the weights of all parts sum to?"),
+    Mistake("maximum instead of log-sum-exp", change={"lse": lambda highest, total: highest},
+            does="A part counts as much as its best key.",
+            why="The sum of the powers belongs to it too: ten good keys count more than one.",
+            ask="What is the log-sum-exp of a part with ten equal scores?"),
+    Mistake("maximum not added back", change={"lse": lambda highest, total: np.log(total)},
+            does="The parts are added by sums of exp(score - maximum), each with a maximum of its own.",
+            why="Sums from which different maxima were taken are not on one scale. Add the maximum to "
+                "the logarithm, or multiply by exp(maximum of the part - common maximum).",
+            ask="How does log-sum-exp change if 5 is subtracted from all scores?"),
+    Mistake("logarithm forgotten", change={"lse": lambda highest, total: highest + total},
+            does="The sum of the powers is added to the maximum as it is.",
+            why="exp(maximum) * sum is exp(maximum + log(sum)).",
+            ask="How is a product written as one power of e?"),
+    Mistake("sign of the maximum flipped", change={"lse": lambda highest, total: np.log(total) - highest},
+            does="Parts with low scores count most.",
+            why="The maximum was subtracted before exp; afterwards it is added back.",
+            ask="Which sign undoes the subtraction?"),
+    Mistake("accumulator not rescaled", change={"merge": _rescaled(False, True)},
+            does="The parts' sums are brought to the common maximum, their weighted values are not.",
+            why="Numerator and denominator must be on one scale: exp(maximum of the part - common maximum).",
+            ask="By which factor does a part's numerator change if another maximum is subtracted?"),
+    Mistake("sum not rescaled", change={"merge": _rescaled(True, False)},
+            does="The parts' weighted values are brought to the common maximum, their sums are not.",
+            why="Numerator and denominator must be on one scale: exp(maximum of the part - common maximum).",
+            ask="By which factor does a part's sum change if another maximum is subtracted?"),
+    Mistake("log-sum-exp not updated",
+            change=({"merge": _running(lambda lse, new: lse)}, {"merge": _running(lambda lse, new: new)},
+                    {"merge": _running(np.maximum)}),
+            does="Two parts merge rightly, and the third is weighed against one of them only.",
+            why="After a merge the log-sum-exp is that of both parts: log(exp(a) + exp(b)).",
+            ask="How much does the result of the first merge weigh in the second?"),
+    Mistake("no maximum subtracted in the merge", change={"merge_weights": np.exp},
+            does="For small scores it is right. A log-sum-exp above 709 overflows (above 88 in float32, "
+                 "above 11 in float16), one far below 0 underflows to 0 / 0.",
+            why="Only differences of log-sum-exps count: subtract the largest of a query's before exp.",
+            ask="Which number can be subtracted from all log-sum-exps of a query?"),
+    Mistake("one maximum for all queries in the merge",
+            change={"merge_weights": lambda lses: np.exp(lses - lses.max())},
+            does="A query whose scores lie far below another's underflows to 0 / 0.",
+            why="Each query has a largest log-sum-exp of its own.",
+            ask="Over which axis is the maximum of the log-sum-exps to be taken?"),
+    Mistake("power of 2 in the merge", change={"merge_weights": lambda lses: np.exp2(lses - lses.max(axis=0))},
+            does="The parts are weighted by powers of 2 of natural logarithms.",
+            why="exp undoes the natural logarithm; a power of 2 undoes log2.",
+            ask="Which base has your logarithm, and which your power?"),
+    Mistake("remainder dropped", change={"split": _floor_split},
+            does="It is right if n_splits divides n_k. Otherwise the last keys are not read.",
+            why="n_k // n_splits keys a part leave up to n_splits - 1 keys over.",
+            ask="Where does the last part end if 7 keys are split into 3?"),
+    Mistake("empty part", change={"split": _ceil_split},
+            does="Rounding up gives the first parts too many keys, and the last may get none.",
+            why="An empty part has no maximum. Either no part is empty, or an empty one has output 0 and "
+                "log-sum-exp -inf.",
+            ask="How many keys get the parts if 5 keys are split into 4 and each takes 2?"),
+    Mistake("parts overlap", change={"split": _overlapping},
+            does="A key at the border counts in two parts.",
+            why="A slice ends before its second number: the next part begins there.",
+            ask="Which keys does the slice 0:3 hold, and where must the next part begin?"),
+    Mistake("gaps between the parts", change={"split": _gaps},
+            does="A key at each border is in no part.",
+            why="A slice ends before its second number already: no 1 has to be subtracted.",
+            ask="Which keys does the slice 0:3 hold, and where must the next part begin?"),
+)
+
+def _naive_lse(highest, total):
+    return np.log(np.exp(highest) * total)
+
+
+def _in_parts(mistake):
+    """Without a maximum the parts' log-sum-exps overflow as well."""
+    if mistake.name == "no maximum subtracted":
+        return dataclasses.replace(mistake, change=(
+            mistake.change, {**mistake.change, "lse": _naive_lse}, {"lse": _naive_lse}))
+    return mistake
+
+
+SPLITS_IGNORED = Mistake(
+    "n_splits ignored",
+    does="The function attends to all keys at once: its answer does not need n_splits.",
+    why="Parts of the keys can be read by different processors at the same time; here you write how "
+        "their partial results come together.",
+    ask="Where does your function use its parameter n_splits?")
+
+
+class _Unusable:
+    """A number of parts that cannot be used in any way."""
+
+    def _refuse(self, *unused):
+        raise TypeError("n_splits was used")
+
+    __bool__ = __index__ = __int__ = __float__ = __eq__ = __lt__ = __le__ = __gt__ = __ge__ = _refuse
+    __add__ = __radd__ = __sub__ = __rsub__ = __mul__ = __rmul__ = __floordiv__ = __rfloordiv__ = _refuse
+    __truediv__ = __rtruediv__ = __mod__ = __rmod__ = __neg__ = __hash__ = __str__ = __repr__ = _refuse
+
+
+def ignores_splits(run):
+    """The Mistake if the answer comes though n_splits cannot be used."""
+    outcome = run(normal(3, 2, seed=91), normal(5, 2, seed=92), normal(5, 3, seed=93), _Unusable())
+    return SPLITS_IGNORED if outcome.answer and outcome.answer.pieces else None
+
+
+UNEVEN = "parts of unequal length"
+
+
+def split_kv_cases():
+    """Cases that any way of making the parts answers alike.
+
+    In parts of unequal length the longer ones may come first or last: there the keys read the same
+    from both ends.
+    """
+    found = []
+    for case in attention_cases():
+        n_k = case.args[1].shape[-2]
+        if case.aspect != PLAIN:
+            found += [Case(case.aspect, (*case.args, n), case.extreme) for n in {1, n_k}]
+
+    def arrays(n_q, n_k, d_k, d_v, seed, spread=3.0):
+        return (normal(n_q, d_k, seed=seed, scale=spread), normal(n_k, d_k, seed=seed + 1), normal(n_k, d_v, seed=seed + 2))
+
+    def mirrored(query, key, value):
+        return query, *(np.concatenate([array, array[-2::-1]]) for array in (key, value))
+
+    edge = (np.array([[1.0]]), np.array([[709.0], [709.3]]), np.array([[2.0], [3.0]]))  # exp fits, their sum does not
+    tiny = (np.array([[2.0]]), np.array([[0.0], [1.0], [2.0], [0.0]]), np.array([[4.0], [8.0], [-4.0], [2.0]]))
+    return [Case(PLAIN, (*tiny, 2)), Case(PLAIN, (*arrays(5, 6, 3, 2, 1), 3)), Case(PLAIN, (*arrays(7, 10, 11, 3, 4), 5)),
+            Case(PLAIN, (*arrays(3, 12, 5, 7, 7), 4)), Case("one part", (*arrays(5, 7, 3, 2, 10), 1)),
+            Case("a part for each key", (*arrays(5, 7, 3, 2, 13), 7)),
+            Case(UNEVEN, (*mirrored(tiny[0], tiny[1][:2], tiny[2][:2]), 2)),
+            Case(UNEVEN, (*mirrored(*arrays(5, 4, 3, 2, 16)), 2)), Case(UNEVEN, (*mirrored(*arrays(2, 3, 5, 7, 19)), 4)),
+            Case(HUGE, (*edge, 2), True)] + found
+
+
+split_kv_attention = Exercise(
+    name="split_kv_attention", signature="(query, key, value, n_splits)", part=PART,
+    text="Attention from partial results over n_splits parts of the keys, merged by their "
+         "log-sum-exps. n_splits need not divide the number of keys.",
+    answer=split_kv_answer, steps=SPLIT_STEPS, cases=split_kv_cases,
+    hints=(
+        "Each part of the keys with its values gives an output of its own, as if there were no other "
+        "keys. What is missing to put the outputs together?",
+        "The share of a part is its sum of exp(score) in the sum over all keys. Its log-sum-exp, the "
+        "logarithm of that sum, tells it; subtract the row's maximum before exp and add it back after log.",
+        "With the log-sum-exps of all parts on a new axis, subtract the largest of each query, take "
+        "exp, and divide by their sum: these are the shares.",
+        "np.array_split(key, n_splits, axis=-2) makes the parts. Collect output and log-sum-exp of "
+        "each; the shares are the softmax of the log-sum-exps over the parts, and the answer is the "
+        "sum of share * output.",
+    ),
+    mistakes=(*map(_in_parts, drop(attention.mistakes, "causal mask applied", "np.dot on batches")), *MERGE_MISTAKES),
+    audits=(ignores_splits,),
+    aspects={UNEVEN: Mistake(
+        "only for equal parts",
+        does="The function is right if n_splits divides the number of keys, and not otherwise.",
+        why="7 keys in 3 parts make parts of 3, 2 and 2. np.split and a reshape need equal ones; "
+            "np.array_split does not.",
+        ask="How long are the parts if 7 keys are split into 3?")},
+)
+
+EXERCISES = (attention_flops, attention_bytes, roofline_seconds, attention_torch, attention_torch_causal,
+             decode_step, split_kv_attention)
+p='attnlib/exercises/proof.py'; s=open(p).read()
+s=s.replace('''        arrays = [plain(arg) for arg in args]
+''','''        arrays = [plain(arg) for arg in args]
+        if exercise.library == "torch":  # half precision is a mistake that only the steps may make
+            arrays = wide_copy(arrays)
+''').replace("from .engine import Case\nfrom .engine import Case\n","from .engine import Case, wide_copy\n").replace("from .engine import Case\n","from .engine import Case, wide_copy\n")
+open(p,'w').write(s)
