@@ -219,8 +219,9 @@ class Watch:
     @staticmethod
     def _is_placed(name, others, kwargs):
         """Whether a call says on which device its result is to be."""
-        moves = name in ("to", "type_as") and any(type(other).__name__ in ("device", "Tensor", "str") for other in others)
-        return moves or name == "cuda" or kwargs.get("device") is not None
+        kinds = {type(other).__name__ for other in others}
+        moves = name in ("to", "type_as") and kinds & {"device", "Tensor", "str"}
+        return bool(moves) or name == "cuda" or kwargs.get("device") is not None
 
 
 def _tensors(items):
@@ -614,7 +615,8 @@ def roofline_answer(do, flops, bytes_moved, peak_flops, bandwidth):
 
 def _roofline_cases():
     return _number_cases((12.0, 2.0, 3.0, 1.0), (6.0, 10.0, 3.0, 2.0), (7e9, 3e9, 2e12, 5e11),
-                         (4e12, 1.1e9, 9e14, 3.3e12), (2e6, 6.7e7, 9e14, 3.3e12), (5.0, 3.0, 7.0, 11.0), (100.0, 7.0, 3.0, 13.0)) + [
+                         (4e12, 1.1e9, 9e14, 3.3e12), (2e6, 6.7e7, 9e14, 3.3e12), (5.0, 3.0, 7.0, 11.0),
+                         (100.0, 7.0, 3.0, 13.0)) + [
         Case("both limits equal", (6.0, 4.0, 3.0, 2.0))]
 
 
@@ -685,9 +687,9 @@ roofline_seconds = Exercise(
                 does="A faster machine takes longer.",
                 why="Time is work divided by speed.",
                 ask="What becomes of the time if the machine is twice as fast?"),
-        Mistake("whole seconds only", change=(
-                    {"compute": lambda flops, peak: int(flops // peak), "memory": lambda count, width: int(count // width)},
-                    *({"unit": lambda seconds, cut=cut: int(cut(seconds))} for cut in (np.round, np.ceil, np.floor))),
+        Mistake("whole seconds only",
+                change=({"compute": lambda flops, peak: flops // peak, "memory": lambda count, width: count // width},
+                        *({"unit": cut} for cut in (np.round, np.ceil, np.floor))),
                 does="Fractions of a second are lost.",
                 why="A kernel takes microseconds: // and round leave nothing of them.",
                 ask="Which operator divides without cutting anything off?"),
@@ -695,13 +697,13 @@ roofline_seconds = Exercise(
                 does="The two times are multiplied.",
                 why="The product of two times is no time; the slower one decides.",
                 ask="Which unit has your answer?"),
-        Mistake("multiply-add counted twice", change=(
-                    {"compute": lambda flops, peak: 2 * flops / peak}, {"compute": lambda flops, peak: flops / 2 / peak}),
+        Mistake("multiply-add counted twice",
+                change=tuple({"compute": lambda flops, peak, f=f: f * flops / peak} for f in (2, 0.5)),
                 does="The arithmetic's time is twice as long, or half as long, as it is.",
                 why="flops counts operations already, and so does peak_flops.",
                 ask="In which unit are flops and peak_flops given?"),
-        Mistake("bits instead of bytes", change=(
-                    {"memory": lambda count, width: 8 * count / width}, {"memory": lambda count, width: count / 8 / width}),
+        Mistake("bits instead of bytes",
+                change=tuple({"memory": lambda count, width, f=f: f * count / width} for f in (8, 0.125)),
                 does="The memory's time is 8 times too long or too short.",
                 why="bytes_moved and bandwidth are both given in bytes.",
                 ask="In which unit are bytes_moved and bandwidth given?"),
@@ -927,7 +929,8 @@ def split_kv_answer(do, query, key, value, n_splits):
             seen["scores"] = do.finish_scores(scores)
             return seen["scores"]
 
-        out = attention_answer(hooked(do, finish_scores=keep), query, key[..., start:stop, :], value[..., start:stop, :])
+        here = slice(start, stop)
+        out = attention_answer(hooked(do, finish_scores=keep), query, key[..., here, :], value[..., here, :])
         highest = seen["scores"].max(axis=-1, keepdims=True)
         total = np.exp(seen["scores"] - highest).sum(axis=-1, keepdims=True)
         parts.append(SimpleNamespace(out=out, lse=do.lse(highest, total), highest=highest, total=total,
@@ -969,6 +972,10 @@ def _stacked(parts, name):
 def _merge(parts, weights_of):
     weights = weights_of(_stacked(parts, "lse"))
     return (weights * _stacked(parts, "out")).sum(axis=0) / weights.sum(axis=0)
+
+
+def _merge_undivided(parts, weights_of):
+    return (weights_of(_stacked(parts, "lse")) * _stacked(parts, "out")).sum(axis=0)
 
 
 def _partial_weights(lses):
@@ -1036,7 +1043,8 @@ MERGE_MISTAKES = (
             does="A part counts as much as it has keys.",
             why="It counts as much as its scores make it: exp of its log-sum-exp.",
             ask="How much of the whole softmax's sum belongs to each part?"),
-    Mistake("averaged one after the other", change=({"merge": _pairwise_mean}, {"merge": _pairwise_mean, "split": _long_first}),
+    Mistake("averaged one after the other",
+            change=({"merge": _pairwise_mean}, {"merge": _pairwise_mean, "split": _long_first}),
             does="The last part counts half, the one before a quarter, and so on.",
             why="A part's share does not depend on when it comes: it is exp of its log-sum-exp.",
             ask="What becomes of your answer if the parts come in another order?"),
@@ -1055,7 +1063,7 @@ MERGE_MISTAKES = (
             why="A log-sum-exp may be negative; the share of a part is exp of it.",
             ask="Which function undoes the logarithm?"),
     Mistake("weights not divided by their sum",
-            change=({"merge": lambda parts, weights_of: (weights_of(_stacked(parts, "lse")) * _stacked(parts, "out")).sum(axis=0)},),
+            change={"merge": _merge_undivided},
             does="The parts are weighted by exp of their log-sum-exps, and together weigh more than 1.",
             why="Shares sum to 1: the weighted sum is to be divided by the sum of the weights.",
             ask="What do the weights of all parts sum to?"),
@@ -1175,16 +1183,17 @@ def split_kv_cases():
         if case.aspect != PLAIN:
             found += [Case(case.aspect, (*case.args, n), case.extreme) for n in {1, n_k}]
 
-    def arrays(n_q, n_k, d_k, d_v, seed, spread=3.0):
-        return (normal(n_q, d_k, seed=seed, scale=spread), normal(n_k, d_k, seed=seed + 1), normal(n_k, d_v, seed=seed + 2))
+    def arrays(n_q, n_k, d_k, d_v, seed):
+        return (normal(n_q, d_k, seed=seed, scale=3.0), normal(n_k, d_k, seed=seed + 1),
+                normal(n_k, d_v, seed=seed + 2))
 
     def mirrored(query, key, value):
         return query, *(np.concatenate([array, array[-2::-1]]) for array in (key, value))
 
     edge = (np.array([[1.0]]), np.array([[709.0], [709.3]]), np.array([[2.0], [3.0]]))  # exp fits, their sum does not
     tiny = (np.array([[2.0]]), np.array([[0.0], [1.0], [2.0], [0.0]]), np.array([[4.0], [8.0], [-4.0], [2.0]]))
-    return [Case(PLAIN, (*tiny, 2)), Case(PLAIN, (*arrays(5, 6, 3, 2, 1), 3)), Case(PLAIN, (*arrays(7, 10, 11, 3, 4), 5)),
-            Case(PLAIN, (*arrays(3, 12, 5, 7, 7), 4)), Case("one part", (*arrays(5, 7, 3, 2, 10), 1)),
+    return [Case(PLAIN, (*tiny, 2)), Case(PLAIN, (*arrays(5, 6, 3, 2, 1), 3)),
+            Case(PLAIN, (*arrays(7, 10, 11, 3, 4), 5)), Case(PLAIN, (*arrays(3, 12, 5, 7, 7), 4)), Case("one part", (*arrays(5, 7, 3, 2, 10), 1)),
             Case("a part for each key", (*arrays(5, 7, 3, 2, 13), 7)),
             Case(UNEVEN, (*mirrored(tiny[0], tiny[1][:2], tiny[2][:2]), 2)),
             Case(UNEVEN, (*mirrored(*arrays(5, 4, 3, 2, 16)), 2)), Case(UNEVEN, (*mirrored(*arrays(2, 3, 5, 7, 19)), 4)),
@@ -1219,10 +1228,3 @@ split_kv_attention = Exercise(
 
 EXERCISES = (attention_flops, attention_bytes, roofline_seconds, attention_torch, attention_torch_causal,
              decode_step, split_kv_attention)
-p='attnlib/exercises/proof.py'; s=open(p).read()
-s=s.replace('''        arrays = [plain(arg) for arg in args]
-''','''        arrays = [plain(arg) for arg in args]
-        if exercise.library == "torch":  # half precision is a mistake that only the steps may make
-            arrays = wide_copy(arrays)
-''').replace("from .engine import Case\nfrom .engine import Case\n","from .engine import Case, wide_copy\n").replace("from .engine import Case\n","from .engine import Case, wide_copy\n")
-open(p,'w').write(s)
