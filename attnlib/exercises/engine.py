@@ -37,8 +37,9 @@ A mistake changes one step or several, each by a function with the step's own pa
   is a hook for mistakes of the kind "... afterwards".
 - A change of the step "answer" replaces the whole reference: a function of the arguments.
 - Steps run in float64 on copies of the inputs, with warnings off; on extreme cases of a
-  narrower dtype also in that dtype, and either may be what the learner's function returns. They may raise: a mistake that
-  raises predicts "raises". They know nothing of dtypes, except through `do.dtype`, the case's.
+  narrower dtype also in that dtype, and either may be what the learner's function returns.
+  They may raise: a mistake that raises predicts "raises". They know nothing of dtypes, except
+  through `do.dtype`, the case's.
 - What an answer's dtype, shape (an axis kept or dropped), type (list, tuple, tensor) and its
   effect on the arguments tell is found by the engine for every exercise (see generic.py): never
   write entries for "float64 leaks out", "a list instead of an array", "argument overwritten",
@@ -169,7 +170,7 @@ class Exercise:
     aspects: dict = field(default_factory=dict)
 
     def __post_init__(self):
-        self._cases, self._predictions = None, {}
+        self._cases, self._predictions, self._hypotheses = None, {}, {}
         for mistake in self.mistakes:
             for change in mistake.variants:
                 unknown = set(change) - set(self.steps) - {"answer"}
@@ -194,6 +195,11 @@ class Exercise:
 
     def hypotheses(self, size):
         """All sets of `size` mistakes that compose, each a tuple of (mistake, variant) numbers."""
+        if size not in self._hypotheses:
+            self._hypotheses[size] = list(self._composed(size))
+        return self._hypotheses[size]
+
+    def _composed(self, size):
         for chosen in itertools.combinations(range(len(self.mistakes)), size):
             variants = [range(len(self.mistakes[i].variants)) for i in chosen]
             for picked in itertools.product(*variants):

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from . import generic, report
-from .engine import FLOAT16, FLOAT32, Once
+from .engine import FLOAT16, FLOAT32, PLAIN, Once
 from .guard import Clock, Failure, call
 from .match import Finding, Seen, close_rows, explain, fit_shape, shown_by, tolerance
 from .observe import Answer
@@ -95,10 +95,10 @@ def _unchanged(before, after):
     return before.shape == after.shape and before.dtype == after.dtype and before.tobytes() == after.tobytes()
 
 
-def run_case(exercise, function, case, index, clock, seed):
+def run_case(exercise, function, case, index, clock, seed, caller=call):
     """Call the function on one case and say what was seen."""
     args = learners_copy(exercise, case)
-    outcome = call(function, args, clock, seed)
+    outcome = caller(function, args, clock, seed)
     seen = Seen(case, index, printed=outcome.printed, failure=outcome.failure)
     seen.source = source(function) if outcome.failure else ""
     if not all(map(_unchanged, learners_copy(exercise, case), args)):
@@ -444,7 +444,9 @@ def _unexplained(exercise, seen, finding, wrong, shown):
     lines = [] if finding.sets and finding.sets[0] else [
         f"Right for: {', '.join(right)}. Wrong for: {wrong_aspects}."] if right else []
     lead = f"What it does, for {seen[one].case.aspect}:" if finding.sets else "What it does:"
-    said = report.properties(seen[one], exercise.predict((), seen[one].index))
+    plain_cases = [seen[k] for k in left if seen[k].case.aspect == PLAIN]
+    same_kind = report.factors(plain_cases, [exercise.predict((), s.index) for s in plain_cases])
+    said = [same_kind] if same_kind else report.properties(seen[one], exercise.predict((), seen[one].index))
     if said and not (shown and seen[one].failure):
         lines.append(f"{lead} {' '.join(said)}")
     return lines + [""] if lines else []

@@ -9,9 +9,11 @@ while the call lasts.
 
 import builtins
 import contextlib
+import functools
 import io
 import linecache
 import math
+import operator
 import os
 import random
 import signal
@@ -92,6 +94,7 @@ SHAPE_CAUSES = (
 )
 
 
+@functools.cache
 def family(kind, text):
     """(family, cause) of an exception: its family is shape, arithmetic, time or other."""
     if kind in ("OverflowError", "ZeroDivisionError", "FloatingPointError") or "math domain" in text:
@@ -177,6 +180,8 @@ def _directory():
 
 def _restore_module(module, before):
     names = vars(module)
+    if len(names) == len(before) and all(map(operator.is_, names.values(), before.values())):
+        return
     for name, value in before.items():
         if names.get(name, before) is not value:
             setattr(module, name, value)
@@ -346,6 +351,17 @@ def call(function, args, clock, seed=0):
     if limit.interrupted:
         raise KeyboardInterrupt
     outcome.printed = captured.text
+    return outcome
+
+
+def call_unguarded(function, args, clock, seed=0):
+    """The same for functions of our own, where nothing has to be kept out: several times faster."""
+    outcome = Outcome()
+    try:
+        with np.errstate(all="ignore"):
+            outcome.answer = read_answer(function(*args))
+    except Exception as error:
+        outcome.failure = _failure(error)
     return outcome
 
 

@@ -45,6 +45,7 @@ class Finding:
     """What explains an answer: `sets` are alternatives, each a tuple of mistakes."""
 
     sets: list
+    hypothesis: tuple = ()  # the first alternative, as Exercise.hypotheses gives it
     leftover: tuple = ()  # aspects that stay unexplained
     generic: dict = field(default_factory=dict)
     correct: bool = False
@@ -93,12 +94,13 @@ def compare_part(values, dtype, predicted, reference, case, imprecise):
     if fitted is None:
         return 0
     relative = tolerance(case, dtype, case.extreme, imprecise)
-    if not case.extreme and values.dtype.kind == predicted.dtype.kind == "f" and first_differs(fitted, predicted, relative):
+    floats = values.dtype.kind == predicted.dtype.kind == "f"
+    if floats and not case.extreme and first_differs(fitted, predicted, relative):
         return 0
     as_predicted = close_rows(fitted, predicted, relative)
     if as_predicted.all():
         return 2
-    if values.dtype.kind in "iu" and predicted.dtype.kind == "f" and case.dtype != dtype:
+    if values.ndim and values.dtype.kind in "iu" and predicted.dtype.kind == "f" and case.dtype != dtype:
         with np.errstate(all="ignore"):
             return 2 * bool(close_rows(fitted, np.trunc(predicted), relative).all())
     if not case.extreme or reference.shape != predicted.shape:
@@ -232,8 +234,9 @@ class Matcher:
         for hypothesis in hypotheses:
             if exact(hypothesis) == most:
                 mistakes = tuple(self.exercise.mistakes[i] for i, _ in hypothesis)
-                found.setdefault(tuple(m.name for m in mistakes), mistakes)
-        return list(found.values())
+                found.setdefault(tuple(m.name for m in mistakes), (mistakes, hypothesis))
+        sets, first = [mistakes for mistakes, _ in found.values()], next(iter(found.values()))[1]
+        return {"sets": sets, "hypothesis": first}
 
     def finding(self):
         """The smallest set of mistakes that leaves the fewest aspects unexplained."""
@@ -243,10 +246,10 @@ class Matcher:
             if found:
                 chosen, most = found, fewest - 1  # more mistakes must explain more
             if most < 0:
-                return Finding(self.best([h for h, _ in chosen]), correct=size == 0, explained=True)
+                return Finding(**self.best([h for h, _ in chosen]), correct=size == 0, explained=True)
         if not chosen:
             return Finding([], leftover=self._wrong_aspects())
-        return Finding(self.best([h for h, _ in chosen]), leftover=self._aspects(chosen[0][1]))
+        return Finding(**self.best([h for h, _ in chosen]), leftover=self._aspects(chosen[0][1]))
 
     def _aspects(self, missed):
         return tuple(dict.fromkeys(self.seen[k].case.aspect for k in sorted(missed)))
@@ -272,19 +275,17 @@ def explain(exercise, seen):
 
 def add_marks(finding, matcher):
     """The generic mistakes: those seen on any case, and those of shape and dtype."""
-    chosen = finding.sets[0] if finding.sets else ()
     for seen in matcher.seen:
-        finding.generic.update(seen.marks)
+        for mistake in seen.marks.values():
+            finding.generic.setdefault(mistake.name, mistake)
         if not seen.values:
             continue
-        hypothesis = next((h for h in matcher.exercise.hypotheses(len(chosen))
-                           if tuple(matcher.exercise.mistakes[i] for i, _ in h) == chosen), ())
-        predicted = matcher.exercise.predict(hypothesis, seen.index)
+        predicted = matcher.exercise.predict(finding.hypothesis, seen.index)
         if not isinstance(predicted, Failure):
             explained = (finding.explained or bool(finding.sets)) and seen.case.aspect not in finding.leftover
-            for mistake in form_marks(matcher.exercise, seen, predicted, bool(chosen), explained):
+            for mistake in form_marks(matcher.exercise, seen, predicted, bool(finding.hypothesis), explained):
                 seen.mark(mistake)
-                finding.generic[mistake.name] = mistake
+                finding.generic.setdefault(mistake.name, mistake)
     widths = sorted(name for name in finding.generic if name.endswith("leaks out"))
     fixed = "narrower dtype" in finding.generic and widths
     for name in widths[:-1] or widths * bool(fixed):  # one dtype for all inputs has one name
@@ -298,16 +299,11 @@ def form_marks(exercise, seen, predicted, mistaken, explained):
     for values, dtype, part in zip(seen.values, seen.dtypes, predicted):
         if explained and values.shape != part.shape and fit_shape(values, part.shape) is not None:
             yield generic.AXIS_KEPT if values.ndim > part.ndim else generic.AXIS_DROPPED
-        yield from dtype_marks(exercise, seen.case, values, dtype, part, mistaken, explained)
+        yield from dtype_marks(exercise, seen.case, values, dtype, part, mistaken)
 
 
-def dtype_marks(exercise, case, values, dtype, part, mistaken, explained):
-    if exercise.dtype == "number":
-        whole = explained and values.dtype.kind in "iu" and part.dtype.kind == "f"
-        if whole and values.shape == part.shape and not close_rows(values, part, 1e-10).all():
-            yield generic.integer("an integer", "floating point")
-        return
-    if not dtype:
+def dtype_marks(exercise, case, values, dtype, part, mistaken):
+    if not dtype or exercise.dtype == "number":
         return
     if exercise.dtype == "bool":
         if part.dtype == bool and dtype != "bool" and np.isin(values, (0, 1)).all():

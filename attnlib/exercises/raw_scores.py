@@ -90,11 +90,16 @@ dot_score = Exercise(
                 does="The answer tells how far query and key are apart.",
                 why="A dot product also grows with the lengths of both, and has a sign.",
                 ask="Which operation joins the i-th entries of two vectors in a dot product?"),
-        Mistake("one product alone", change=({"total": lambda product: product[0]}, {"total": lambda product: product[-1]}),
+        Mistake("one product alone",
+                change=({"total": lambda product: product[0]}, {"total": lambda product: product[-1]}),
                 does="Only the first or the last feature counts.",
                 why="All d_k products are added. A return inside the loop ends it after the first one; "
                     "= instead of += keeps the last one only.",
                 ask="How often does your loop run, and what does it keep?"),
+        Mistake("cut to an integer", change=({"scale": lambda s, q, k: np.trunc(s)}, {"scale": lambda s, q, k: np.rint(s)}),
+                does="The answer has no fraction.",
+                why="Entries are real numbers, and so is their score.",
+                ask="Which of your operations throws the fraction away?"),
         Mistake("one product left out",
                 change=({"total": lambda product: product[1:].sum()}, {"total": lambda product: product[:-1].sum()}),
                 does="The first or the last feature does not count.",
@@ -185,7 +190,7 @@ SCALE_MISTAKES = (
             change={"scale": lambda scores, query, key: scores / math.sqrt(query.shape[1])},
             does="The scale is right for two axes, and depends on the number of positions or heads "
                  "where there are more.",
-            why="shape[1] is the last axis only if there are two; shape[-1] always is.",
+            why="Axis 1, shape[1], is the last one only if there are two; shape[-1] always is.",
             ask="Which index names the last axis whatever the number of axes?"),
     Mistake("d_k fixed in the code",
             change=tuple({"scale": lambda scores, query, key, d=d: scores / math.sqrt(d)}
@@ -703,7 +708,8 @@ def _masking_cases():
 
     f4, f2 = np.float32, np.float16
     return [
-        Case(PLAIN, (np.array([[1.0, -2.0, 3.0], [4.0, 5.0, -6.0]]), np.array([[True, False, True], [False, True, True]]))),
+        Case(PLAIN, (np.array([[1.0, -2.0, 3.0], [4.0, 5.0, -6.0]]),
+                     np.array([[True, False, True], [False, True, True]]))),
         Case(PLAIN, (normal(5, 7, seed=1), mask(5, 7))),
         Case(PLAIN, (normal(3, 11, seed=2), mask(3, 11))),
         Case(SQUARE, (normal(5, 5, seed=3), mask(5, 5))),

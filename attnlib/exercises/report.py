@@ -156,6 +156,17 @@ def properties(seen, wanted):
     return found[:4] or ["The shape is right, the numbers are not."]
 
 
+def factors(seen, wanted):
+    """A sentence if all these answers are wrong by a factor, another one from case to case."""
+    found = [factor(one.values[0], right[0]) for one, right in zip(seen, wanted)
+             if len(one.values) == 1 and one.values[0].size]
+    if not any(one.values and one.values[0].size > 1 for one in seen):
+        return ""
+    if len(found) < 2 or len(found) < len(seen) or None in found or np.allclose(found, found[0]):
+        return ""
+    return "All entries of an answer are wrong by one factor, and it changes with the sizes or the arguments."
+
+
 def _part_properties(values, wanted):
     fitted = fit_shape(values, wanted.shape)
     if fitted is None:
@@ -170,8 +181,9 @@ def _part_properties(values, wanted):
 def _not_finite(a, b):
     bad = np.isnan(a) & ~np.isnan(b)
     infinite = np.isinf(a) & ~np.isinf(b)
-    parts = [f"{int(m.sum())} of {m.size} entries are {w}" for m, w in ((bad, "NaN"), (infinite, "infinite")) if m.any()]
-    return " and ".join(parts).capitalize().replace("nan", "NaN") + "." if parts else ""
+    parts = [f"{int(found.sum())} of {found.size} entries are {word}"
+             for found, word in ((bad, "NaN"), (infinite, "infinite")) if found.any()]
+    return " and ".join(parts) + "." if parts else ""
 
 
 def _all_the_same(a, b):
@@ -181,15 +193,22 @@ def _all_the_same(a, b):
 
 
 def _factor(a, b):
-    with np.errstate(all="ignore"):
-        ratio = a[np.isfinite(b) & (b != 0)] / b[np.isfinite(b) & (b != 0)]
-    if ratio.size > 1 and np.isfinite(ratio).all() and np.allclose(ratio, ratio[0], rtol=1e-6) and abs(ratio[0]) > 1e-9:
-        if np.isclose(ratio[0], 1):
-            return ""
-        if np.isclose(ratio[0], -1):
-            return "Every entry has the wrong sign."
-        return f"Every entry is {number(ratio[0])} times the expected one."
-    return ""
+    found = factor(a, b) if a.size > 1 else None
+    if found is None or np.isclose(found, 1):
+        return ""
+    if np.isclose(found, -1):
+        return "Every entry has the wrong sign."
+    return f"Every entry is {number(found)} times the expected one."
+
+
+def factor(a, b):
+    """The number that all entries of b are multiplied with in a, or None."""
+    a, b = np.asarray(a, float), np.asarray(b, float)
+    known = np.isfinite(b) & (b != 0)
+    if a.shape != b.shape or not known.any() or not np.isfinite(a).all():
+        return None
+    ratio = a[known] / b[known]
+    return ratio[0] if np.allclose(ratio, ratio[0], rtol=1e-6) and abs(ratio[0]) > 1e-9 else None
 
 
 def _shifted(a, b):

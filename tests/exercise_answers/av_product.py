@@ -39,7 +39,7 @@ def av_batch_mean(weights, value):
     return weights.mean(axis=axes) @ value if axes else weights @ value
 
 
-@answers.wrong("av_product", "summed over the batch")
+@answers.wrong("av_product", "outputs summed over the batch")
 def av_batch_sum(weights, value):
     out = weights @ value
     while out.ndim > 2:
@@ -57,12 +57,12 @@ def av_order(weights, value):
     return value @ weights
 
 
-@answers.wrong("av_product", "elementwise product")
+@answers.wrong("av_product", "A * V instead of A @ V")
 def av_elementwise(weights, value):
     return weights * value
 
 
-@answers.wrong("av_product", "np.dot on batches")
+@answers.wrong("av_product", "np.dot of batched weights")
 def av_np_dot(weights, value):
     return np.dot(weights, value)
 
