@@ -769,4 +769,695 @@ dropout_weights = Exercise(
     mistakes=DROPOUT_MISTAKES,
 )
 
-EXERCISES = (av_product, attention, masked_attention, dropout_weights)
+# ---------------------------------------------------------------- split_heads
+
+def split_heads_answer(do, x, n_heads):
+    x = do.axes(x, 2)
+    return do.finish_heads(do.move(do.split(x, n_heads)))
+
+
+def merge_heads_answer(do, heads):
+    heads = do.axes(heads, 3)
+    return do.join(do.bring(heads))
+
+
+def _swap_heads(array):
+    """(..., n, h, d) to (..., h, n, d), and back."""
+    return np.swapaxes(array, -3, -2)
+
+
+def _features_divided(x, n_heads):
+    return x.reshape(*x.shape[:-1], n_heads, x.shape[-1] // n_heads)
+
+
+def _joined(parts):
+    return parts.reshape(*parts.shape[:-2], -1)
+
+
+HEAD_STEPS = {
+    "axes": lambda array, few: array,
+    "split": _features_divided,
+    "move": _swap_heads,
+    "finish_heads": lambda heads: heads,
+    "bring": _swap_heads,
+    "join": _joined,
+}
+
+
+def _one_leading_axis(array, few):
+    if array.ndim != few + 1:
+        raise ValueError("not enough values to unpack")
+    return array
+
+
+def _as_it_is(array):
+    return array
+
+
+def _split_by_reshape(x, n_heads):
+    return x.reshape(*x.shape[:-2], n_heads, x.shape[-2], x.shape[-1] // n_heads)
+
+
+def _every_nth(x, n_heads):
+    return swap(x.reshape(*x.shape[:-1], x.shape[-1] // n_heads, n_heads))
+
+
+def _merged_by_reshape(heads):
+    *batch, h, n, d = heads.shape
+    return heads.reshape(*batch, n, h * d)
+
+
+def _axes_0213(array):
+    return array.transpose(0, 2, 1, 3)
+
+
+def _axes_1_and_2(array):
+    return np.swapaxes(array, 1, 2)
+
+
+def _by_first_sizes(x, n_heads):
+    return x.reshape(x.shape[0], x.shape[1], n_heads, -1)
+
+
+def _overlapping(x, n_heads):
+    size = x.shape[-1] // n_heads
+    return np.stack([x[..., i : i + size] for i in range(n_heads)], axis=-2)
+
+
+ONE_LEADING_AXIS = Mistake(
+    "only for one leading axis", change={"axes": _one_leading_axis},
+    does="The function is right with a batch axis, and stops without one or with two.",
+    why="There may be any number of leading axes. Unpacking a shape into a fixed number of names, or "
+        "axes counted from the front, fits one number only.",
+    ask="How do you get n and d_model from the shape, however many axes stand before them?")
+
+SPLIT_BY_RESHAPE = Mistake(
+    "heads split by a reshape alone", change={"split": _split_by_reshape, "move": _as_it_is},
+    does="The shape is right, but each head gets some of the positions with all features instead of all "
+         "positions with some features.",
+    why="reshape keeps the order in memory, and there the features of one position stand together. "
+        "Split the last axis first, then move the heads' axis in front of the positions.",
+    ask="Which axis is to be split, and into which two?")
+
+INTERLEAVED = Mistake(
+    "features dealt out in turn", change={"split": _every_nth},
+    does="Head i gets the features i, i + n_heads, i + 2 n_heads and so on.",
+    why="Head i owns a block of d_head features that follow one another: n_heads comes before d_head "
+        "when the last axis is split.",
+    ask="Which features belong to head 0?")
+
+SPLIT_MISTAKES = (
+    SPLIT_BY_RESHAPE, INTERLEAVED,
+    dataclasses.replace(ONE_LEADING_AXIS, change=(
+        ONE_LEADING_AXIS.change, {"move": _axes_0213}, {"move": _axes_1_and_2},
+        {"split": _by_first_sizes, "move": _axes_0213}, {"split": _by_first_sizes, "move": _axes_1_and_2})),
+    Mistake("heads left behind the positions", change={"move": _as_it_is},
+            does="The answer has shape (..., n, n_heads, d_head).",
+            why="Each head attends by itself: heads are a batch axis and stand in front of the positions.",
+            ask="Which two axes have to change places?"),
+    Mistake("n_heads and d_head swapped",
+            change=({"split": lambda x, n_heads: _features_divided(x, x.shape[-1] // n_heads)},),
+            does="The answer has d_head heads of n_heads features each.",
+            why="n_heads says how many heads there are; each has d_model // n_heads features.",
+            ask="How long is the last axis of one head?"),
+    Mistake("wrong axes swapped",
+            change=({"move": swap}, {"move": lambda parts: np.swapaxes(parts, -1, -3)},
+                    {"move": lambda parts: swap(_swap_heads(parts))},
+                    {"move": lambda parts: np.moveaxis(parts, -1, -3)}),
+            does="The positions or the features end up on the wrong axis.",
+            why="After the split the axes are (..., n, n_heads, d_head). The middle one has to go in front "
+                "of the positions, and nothing else moves.",
+            ask="What does each of the three last axes stand for, before and after?"),
+    Mistake("heads in front of the batch",
+            change={"finish_heads": lambda heads: np.moveaxis(heads, -3, 0)},
+            does="The heads' axis is the first of all, before the batch.",
+            why="The batch stays in front: (..., n_heads, n, d_head).",
+            ask="Where does the batch axis stand in your answer?"),
+    Mistake("batch and positions run together",
+            change=({"split": lambda x, n_heads: x.reshape(-1, n_heads, x.shape[-1] // n_heads)},),
+            does="All positions of all sequences stand on one axis.",
+            why="Each sequence attends to itself only; the leading axes are kept.",
+            ask="Which axis does -1 stand for in your reshape?"),
+    Mistake("all features to each head",
+            change={"split": lambda x, n_heads: np.repeat(x[..., None, :], n_heads, axis=-2)},
+            does="Each head is a copy of the whole input.",
+            why="The features are shared out: each head gets d_model // n_heads of them.",
+            ask="How many numbers should the answer hold, compared with x?"),
+    Mistake("blocks that overlap", change={"split": _overlapping},
+            does="Head i begins at feature i, so that the heads share features.",
+            why="The blocks stand side by side: head i begins at feature i * d_head.",
+            ask="At which feature does head 1 begin?"),
+    Mistake("d_model not divided by n_heads",
+            change={"split": lambda x, n_heads: x.reshape(*x.shape[:-1], n_heads, x.shape[-1])},
+            does="It works for one head only: d_model features for each head are more than x has.",
+            why="The heads share the features: each has d_model // n_heads.",
+            ask="How many numbers does x hold, and how many does your shape ask for?"),
+    Mistake("positions split instead of features",
+            change={"split": lambda x, n_heads: x.reshape(*x.shape[:-2], n_heads, -1, x.shape[-1]),
+                    "move": _as_it_is},
+            does="Each head gets some of the positions, where n_heads divides their number.",
+            why="Every head sees every position, with a part of its features.",
+            ask="Which axis is to be split?"),
+)
+
+
+def _split_cases():
+    f4, f2 = np.float32, np.float16
+
+    def case(aspect, n_heads, *shape, seed=0, dtype=np.float64):
+        return Case(aspect, (normal(*shape, seed=seed, dtype=dtype), n_heads))
+
+    return [
+        Case(PLAIN, (np.arange(8.0).reshape(2, 4), 2)), Case(PLAIN, (np.arange(12.0).reshape(2, 6), 3)),
+        case(PLAIN, 3, 5, 21, seed=1), case(PLAIN, 2, 7, 10, seed=2), case(PLAIN, 5, 3, 10, seed=3),
+        case("one head", 1, 3, 5, seed=4), case("as many heads as features", 5, 3, 5, seed=5),
+        case(SQUARE, 2, 2, 4, seed=6), case(SQUARE, 3, 3, 9, seed=7), case(SQUARE, 2, 6, 6, seed=8),
+        Case(LEADING, (np.arange(16.0).reshape(2, 2, 4), 2)),
+        case(LEADING, 3, 2, 5, 21, seed=9), case(LEADING, 2, 2, 3, 5, 14, seed=10),
+        case(FLOAT32, 2, 3, 10, seed=11, dtype=f4), case(FLOAT16, 3, 5, 6, seed=12, dtype=f2),
+    ]
+
+
+split_heads = Exercise(
+    name="split_heads", signature="(x, n_heads)", part=PART,
+    text="The features of x, of shape (..., n, d_model), shared out among the heads: shape "
+         "(..., n_heads, n, d_model // n_heads). Head i gets the i-th block of features.",
+    answer=split_heads_answer, steps=HEAD_STEPS,
+    cases=_split_cases,
+    hints=(
+        "Each head sees every position, with d_head = d_model // n_heads of its features.",
+        "First split the last axis into two, (n_heads, d_head): a reshape can do that.",
+        "Now the axes are (..., n, n_heads, d_head). Every head is to be a matrix of its own, (n, d_head): "
+        "which two axes must change places?",
+        "x.reshape(*x.shape[:-1], n_heads, -1) splits; np.swapaxes(..., -3, -2) moves the heads.",
+    ),
+    mistakes=SPLIT_MISTAKES,
+)
+
+# ---------------------------------------------------------------- merge_heads
+
+MERGED_BY_RESHAPE = Mistake(
+    "heads merged by a reshape alone",
+    change=({"bring": _as_it_is, "join": _merged_by_reshape}, {"bring": _as_it_is}),
+    does="Numbers of different positions end up in one row.",
+    why="reshape keeps the order in memory, and there all positions of head 0 come first. Move the "
+        "heads' axis behind the positions before joining.",
+    ask="Which two axes must stand side by side before they can be joined?")
+
+INTERLEAVED_MERGE = Mistake(
+    "features dealt out in turn", change={"join": lambda parts: _joined(swap(parts))},
+    does="The first features of all heads come first, then their second ones.",
+    why="The features of head 0 come first, as one block, then those of head 1.",
+    ask="Which numbers of the answer come from head 0?")
+
+MERGE_MISTAKES = (
+    MERGED_BY_RESHAPE, INTERLEAVED_MERGE,
+    dataclasses.replace(ONE_LEADING_AXIS, change=(
+        ONE_LEADING_AXIS.change, {"bring": _axes_0213}, {"bring": _axes_1_and_2},
+        {"bring": _axes_1_and_2, "join": lambda parts: parts.reshape(parts.shape[0], parts.shape[1], -1)})),
+    Mistake("heads not joined", change={"join": _as_it_is},
+            does="The answer has shape (..., n, n_heads, d_head).",
+            why="The heads' features stand behind one another in one axis of length n_heads * d_head.",
+            ask="How many axes should the answer have?"),
+    Mistake("heads added",
+            change=({"join": lambda parts: parts.sum(axis=-2)}, {"join": lambda parts: parts.mean(axis=-2)}),
+            does="The heads are added or averaged: the answer has d_head features.",
+            why="Each head keeps features of its own. They are put behind one another, and nothing is lost.",
+            ask="How long is the last axis of the answer?"),
+    Mistake("heads put below each other",
+            change={"bring": _as_it_is, "join": lambda heads: heads.reshape(*heads.shape[:-3], -1, heads.shape[-1])},
+            does="The answer has shape (..., n_heads * n, d_head).",
+            why="There are n positions still; it is the features that are put behind one another.",
+            ask="Along which axis do you concatenate?"),
+    Mistake("wrong axes swapped",
+            change=({"bring": swap}, {"bring": lambda heads: np.swapaxes(heads, -1, -3)},
+                    {"bring": swap, "join": _merged_by_reshape},
+                    {"bring": swap, "join": lambda heads: heads.reshape(*heads.shape[:-3], heads.shape[-1], -1)},
+                    {"bring": lambda heads: np.swapaxes(heads, -1, -3), "join": _merged_by_reshape},
+                    {"bring": lambda heads: heads.T, "join": lambda parts: parts.reshape(parts.shape[1], -1)},
+                    {"bring": lambda heads: np.swapaxes(_swap_heads(heads), -1, -3)}),
+            does="The positions or the features end up on the wrong axis.",
+            why="The axes are (..., n_heads, n, d_head). The heads go behind the positions, and nothing "
+                "else moves.",
+            ask="What does each of the three last axes stand for, before and after?"),
+    Mistake("batch and positions run together",
+            change=({"join": lambda parts: parts.reshape(-1, parts.shape[-2] * parts.shape[-1])},),
+            does="All positions of all sequences stand on one axis.",
+            why="The leading axes are kept.",
+            ask="Which axis does -1 stand for in your reshape?"),
+    Mistake("batch among the features",
+            change=({"join": lambda parts: np.moveaxis(parts, -3, 0).reshape(parts.shape[-3], -1)},
+                    {"join": lambda parts: parts.reshape(parts.shape[-3], -1)}),
+            does="One row holds the features of all sequences.",
+            why="The leading axes are kept: only the heads and their features are joined.",
+            ask="Which axes does -1 stand for in your reshape?"),
+    Mistake("only one head",
+            change=({"join": lambda parts: parts[..., 0, :]}, {"join": lambda parts: parts[..., -1, :]}),
+            does="The answer holds the features of one head.",
+            why="All heads' features are put behind one another.",
+            ask="How long is the last axis of the answer?"),
+    Mistake("answer transposed", change={"join": lambda parts: swap(_joined(parts))},
+            does="The answer has shape (..., n_heads * d_head, n).",
+            why="Rows belong to positions, as in the input.",
+            ask="What should one row of the answer belong to?"),
+)
+
+
+def _merge_cases():
+    f4, f2 = np.float32, np.float16
+
+    def case(aspect, *shape, seed=0, dtype=np.float64):
+        return Case(aspect, (normal(*shape, seed=seed, dtype=dtype),))
+
+    return [
+        Case(PLAIN, (np.arange(8.0).reshape(2, 2, 2),)), Case(PLAIN, (np.arange(12.0).reshape(2, 3, 2),)),
+        case(PLAIN, 3, 5, 7, seed=1), case(PLAIN, 5, 2, 3, seed=2), case(PLAIN, 2, 7, 5, seed=3),
+        case("one head", 1, 3, 5, seed=4), case("one feature a head", 5, 3, 1, seed=5),
+        case(SQUARE, 3, 3, 3, seed=6), case(SQUARE, 2, 4, 2, seed=7), case(SQUARE, 3, 3, 2, seed=8),
+        Case(LEADING, (np.arange(16.0).reshape(2, 2, 2, 2),)),
+        case(LEADING, 2, 3, 5, 7, seed=9), case(LEADING, 2, 3, 5, 2, 7, seed=10),
+        case(FLOAT32, 2, 3, 5, seed=11, dtype=f4), case(FLOAT16, 3, 5, 2, seed=12, dtype=f2),
+    ]
+
+
+merge_heads = Exercise(
+    name="merge_heads", signature="(x)", part=PART,
+    text="The heads' features behind one another, the inverse of split_heads: from shape "
+         "(..., n_heads, n, d_head) to (..., n, n_heads * d_head).",
+    answer=merge_heads_answer, steps=HEAD_STEPS, cases=_merge_cases,
+    hints=(
+        "Undo split_heads step by step, the last step first.",
+        "The heads' axis has to go back behind the positions: (..., n, n_heads, d_head).",
+        "Then the last two axes become one of length n_heads * d_head, and a reshape can do that.",
+        "np.swapaxes(x, -3, -2) moves the heads; .reshape(*batch, n, n_heads * d_head) joins.",
+    ),
+    mistakes=MERGE_MISTAKES,
+    aspects={LEADING: Mistake(
+        "only for three axes",
+        does="The function is right for three axes, and not with leading (batch) axes.",
+        why="There may be any number of axes in front; count axes from the end.",
+        ask="Which of your lines count the axes from the front, or expect exactly three?")},
+)
+
+# ---------------------------------------------------------------- multi_head_attention
+
+def multi_head_attention_answer(do, x, w_q, w_k, w_v, w_o, n_heads):
+    x = do.axes(x, 2)
+    w_q, w_k, w_v, w_o = do.matrices(w_q, w_k, w_v, w_o)
+    split = (do.move(do.split(do.project(x, w, n_heads), n_heads)) for w in (w_q, w_k, w_v))
+    heads = do.finish_heads(attention_answer(do, *split))
+    return do.layer_out(do.project_out(do.join(do.bring(heads)), w_o), x)
+
+
+def _plain_projection(x, w, n_heads):
+    return x @ w
+
+
+def _block_projection(x, w, n_heads):
+    """Each head's features projected by that head's block of w alone."""
+    head = np.arange(w.shape[-1]) // (w.shape[-1] // n_heads)
+    return x @ np.where(head[:, None] == head, w, 0.0)
+
+
+MULTI_HEAD_STEPS = {
+    **ATTENTION_STEPS, **HEAD_STEPS,
+    "matrices": lambda w_q, w_k, w_v, w_o: (w_q, w_k, w_v, w_o),
+    "project": _plain_projection,
+    "project_out": lambda x, w: x @ w,
+    "layer_out": lambda output, x: output,
+}
+
+
+def _left_out(*places):
+    """Changes that replace these of the four matrices by the identity."""
+    def matrices(*given):
+        return tuple(np.eye(len(w)) if i in places else w for i, w in enumerate(given))
+
+    return {"matrices": matrices}
+
+
+def _chosen(*places):
+    """Changes that use these of the four matrices for queries, keys, values and output."""
+    return {"matrices": lambda *given: tuple(given[place] for place in places)}
+
+
+def _by_d_model(scores, query, key):
+    return scores / math.sqrt(query.shape[-1] * query.shape[-3])
+
+
+def _head_mean(weights):
+    return np.broadcast_to(weights.mean(axis=-3, keepdims=True), weights.shape)
+
+
+def first_variants(mistakes):
+    """Without the variants that count the first axis: here that is the heads' or the batch."""
+    return tuple(dataclasses.replace(mistake, change=mistake.variants[0]) for mistake in mistakes)
+
+
+def _one_head_scaled_as_many(x, w_q, w_k, w_v, w_o, n_heads):
+    scores = x @ w_q @ swap(x @ w_k) / math.sqrt(x.shape[-1] / n_heads)
+    return raw_scores._softmax(scores) @ x @ w_v @ w_o
+
+
+def _alone(place):
+    def finish(heads):
+        alone = np.zeros_like(heads)
+        alone[..., place, :, :] = heads[..., place, :, :]
+        return alone
+
+    return {"finish_heads": finish}
+
+
+SCALE_BY_HEADS = Mistake(
+    "sqrt(n_heads) instead of sqrt(d_k)",
+    change={"scale": lambda scores, query, key: scores / math.sqrt(query.shape[-3])},
+    does="The scale depends on how many heads there are.",
+    why="Within a head a score is a sum of d_k products; how many heads there are does not touch it.",
+    ask="Over which index does the sum in q · k run, and how long is it?")
+
+D_MODEL_SCALE = Mistake(
+    "d_model instead of the head's size", change={"scale": _by_d_model},
+    does="The scores are divided by sqrt(d_model) and not by sqrt(d_head).",
+    why="Within a head a score is a sum of d_head = d_model / n_heads products, and the scale makes up "
+        "for their number.",
+    ask="How long is a query within one head?")
+
+OVER_HEADS = Mistake(
+    "softmax over the heads", change={"axis": lambda axis, scores: -3},
+    does="The heads compete with each other, and not the keys.",
+    why="Each head is an attention of its own: its weights sum to 1 over the keys, the last axis.",
+    ask="Along which axis must the weights of one query sum to 1?")
+
+MULTI_HEAD_MISTAKES = (
+    D_MODEL_SCALE, SCALE_BY_HEADS,
+    SPLIT_BY_RESHAPE,
+    MERGED_BY_RESHAPE,
+    dataclasses.replace(INTERLEAVED, change=(
+        INTERLEAVED.change, {**INTERLEAVED.change, "join": lambda parts: _joined(swap(parts))},
+        {"join": lambda parts: _joined(swap(parts))})),
+    Mistake("attention between heads instead of positions", change={"move": _as_it_is, "bring": _as_it_is},
+            does="At each position the heads attend to each other, and no position sees another one.",
+            why="The heads' axis has to stand in front of the positions, so that each head is an "
+                "attention over all positions.",
+            ask="What shape have your weights, and which axis are they summed over?"),
+    Mistake("n_heads ignored",
+            change=({"split": lambda x, n_heads: x[..., None, :]}, {"answer": _one_head_scaled_as_many}),
+            does="It is attention with one head of size d_model.",
+            why="Each head has scores and weights of its own, from its part of the features.",
+            ask="How many tables of weights does your function make?"),
+    Mistake("input not projected",
+            change=(_left_out(0, 1, 2), _left_out(0), _left_out(1), _left_out(2), _left_out(0, 1)),
+            does="Queries, keys or values are x itself, without their matrix.",
+            why="Each of the three is a projection of its own: x @ w_q, x @ w_k, x @ w_v.",
+            ask="Which of the four matrices does your function not use?"),
+    Mistake("no output projection", change={"project_out": lambda x, w: x},
+            does="The heads' outputs come back as they are, without w_o.",
+            why="w_o mixes what the heads found.",
+            ask="What happens after the heads are merged?"),
+    Mistake("x @ w.T instead of x @ w",
+            change=({"project": lambda x, w, n_heads: x @ w.T, "project_out": lambda x, w: x @ w.T},
+                    {"project": lambda x, w, n_heads: x @ w.T}, {"project_out": lambda x, w: x @ w.T}),
+            does="The matrices are transposed.",
+            why="Here the projection is x @ w. torch.nn.Linear keeps its weight transposed, and computes "
+                "x @ weight.T.",
+            ask="Which axis of w belongs to the input features?"),
+    Mistake("projections mixed up",
+            change=(_chosen(0, 0, 2, 3), _chosen(1, 1, 2, 3), _chosen(0, 1, 1, 3), _chosen(0, 1, 0, 3),
+                    _chosen(0, 0, 0, 3), _chosen(0, 2, 1, 3), _chosen(2, 1, 0, 3), _chosen(0, 1, 3, 2),
+                    _chosen(0, 1, 3, 3)),
+            does="One of the matrices is used in place of another.",
+            why="w_q makes the queries, w_k the keys, w_v the values, and w_o the output.",
+            ask="Which matrix stands in which of your four products?"),
+    Mistake("input split before the projection", change={"project": _block_projection},
+            does="Each head is projected by one block of the matrices, and sees only its own features of x.",
+            why="Every head sees all features of x: project first, with the whole matrix, then split.",
+            ask="From how many features of x does head 0 make its queries?"),
+    Mistake("input added", change={"layer_out": lambda output, x: output + x},
+            does="x is added to the output.",
+            why="A residual connection belongs to the layer around attention, not into it.",
+            ask="Which of your lines is not part of attention?"),
+    ONE_LEADING_AXIS,
+    OVER_HEADS,
+    Mistake("only one head", change=(_alone(-1), _alone(0)),
+            does="The output holds what one head found, and the others are lost.",
+            why="In a loop over the heads their outputs have to be collected or added up; = replaces "
+                "the one before.",
+            ask="What is left of head 0 when the loop is over?"),
+    Mistake("weights averaged over the heads", change={"weights_in": _head_mean},
+            does="All heads use the same weights: their mean.",
+            why="Each head attends in its own way; that is what several heads are for.",
+            ask="Which indices of the weights may the sum touch?"),
+    *first_variants(pick(raw_scores.SCALE_MISTAKES, "no scale", "d_k instead of sqrt(d_k)", "multiplied by sqrt(d_k)",
+                         "sqrt(n_k) instead of sqrt(d_k)", "1/2 instead of a square root")),
+    raw_scores.CAUSAL_APPLIED,
+    *pick(raw_scores.PRODUCT_MISTAKES, "K Qᵀ instead of Q Kᵀ", "reshape instead of transpose",
+          "cosine instead of dot product"),
+    *pick(ATTENTION_SOFTMAX_MISTAKES, "no maximum subtracted", "one maximum for the whole array",
+          "argmax instead of softmax", "not divided by the sum", "softmax over the queries' axis",
+          "softmax over everything", "softmax left out", "scale after the softmax"),
+    *pick(AV_MISTAKES, "Aᵀ V instead of A V", "weights averaged over the batch"),
+)
+
+
+def _multi_head_cases():
+    f4, f2 = np.float32, np.float16
+
+    def case(aspect, n_heads, n, d_model, seed, batch=(), dtype=np.float64):
+        x = normal(*batch, n, d_model, seed=seed, dtype=dtype)
+        matrices = (normal(d_model, d_model, seed=seed + i, dtype=dtype, scale=0.5) for i in range(1, 5))
+        return Case(aspect, (x, *matrices, n_heads))
+
+    def huge(x, scale):
+        eye = np.eye(len(x[0]))
+        return Case(HUGE, (np.array(x, float), scale * eye, scale * eye, eye, eye, 2), True)
+
+    w_q, w_k, w_v = ([[1.0, 0.0], [1.0, 1.0]], [[0.0, 1.0], [2.0, 0.0]], [[1.0, 2.0], [0.0, 1.0]])
+    tiny = [np.array(w) for w in (w_q, w_k, w_v, [[1.0, 1.0], [0.0, 2.0]])]
+    return [
+        Case(PLAIN, (np.array([[1.0, 0.0], [0.0, 2.0], [1.0, 1.0]]), *tiny, 2)),
+        case(PLAIN, 2, 5, 6, 1), case(PLAIN, 3, 7, 6, 6), case(PLAIN, 2, 3, 10, 11),
+        Case("one head", (np.array([[1.0, 0.0], [0.0, 2.0]]), *tiny, 1)), case("one head", 1, 3, 5, 16),
+        case(SQUARE, 3, 3, 9, 21), case(SQUARE, 2, 4, 4, 26), case(SQUARE, 6, 6, 6, 31),
+        case(LEADING, 2, 3, 6, 36, (2,)), case(LEADING, 3, 5, 6, 41, (2, 3)),
+        huge([[1.0, -1.0], [0.99, 0.5], [0.0, 0.25]], 100.0), huge([[1.0, 0.0], [-1.0, 0.01]], 50.0),
+        case(FLOAT32, 2, 3, 10, 46, dtype=f4), case(FLOAT16, 3, 2, 6, 51, dtype=f2),
+    ]
+
+
+multi_head_attention = Exercise(
+    name="multi_head_attention", signature="(x, w_q, w_k, w_v, w_o, n_heads)", part=PART,
+    text="Self-attention with several heads: x of shape (..., n, d_model) is projected by x @ w_q, x @ w_k "
+         "and x @ w_v, split into heads, attended, merged, and projected by w_o.",
+    answer=multi_head_attention_answer, steps=MULTI_HEAD_STEPS, cases=_multi_head_cases,
+    hints=(
+        "Five steps: project, split into heads, attend, merge the heads, project once more.",
+        "x @ w_q, x @ w_k and x @ w_v are the queries, keys and values of all heads side by side.",
+        "split_heads puts the heads in front of the positions; then attention treats them as a batch, and "
+        "scales by the square root of d_head by itself.",
+        "With your earlier functions: merge_heads(attention(...)) @ w_o, where each of the three arguments "
+        "is split_heads(x @ w, n_heads).",
+    ),
+    mistakes=MULTI_HEAD_MISTAKES,
+)
+
+# ---------------------------------------------------------------- grouped_query_attention
+
+def grouped_query_attention_answer(do, query, key, value):
+    query = do.axes(do.query_heads(query, key), 3)
+    matched = do.match_key(key, query), do.match_value(value, query)
+    return do.heads_out(attention_answer(do, query, *matched), key)
+
+
+def _repeated(array, query):
+    return np.repeat(array, query.shape[-3] // array.shape[-3], axis=-3)
+
+
+def _indexed(choose):
+    """Changes: query head i reads the head that this function of (i, h, h_kv) names."""
+    def match(array, query):
+        h, h_kv = query.shape[-3], array.shape[-3]
+        return np.take(array, choose(np.arange(h), h, h_kv), axis=-3)
+
+    return {"match_key": match, "match_value": match}
+
+
+def _unmatched(array, query):
+    return array
+
+
+def _grouped(reduce):
+    def query_heads(query, key):
+        *batch, h, n, d = query.shape
+        h_kv = key.shape[-3]
+        return reduce(query.reshape(*batch, h_kv, h // h_kv, n, d), axis=-3)
+
+    return {"query_heads": query_heads}
+
+
+def _first_of_group(array, axis):
+    return np.take(array, 0, axis=axis)
+
+
+GROUPED_STEPS = {
+    **ATTENTION_STEPS,
+    "axes": lambda query, few: query,
+    "query_heads": lambda query, key: query,
+    "match_key": _repeated,
+    "match_value": _repeated,
+    "heads_out": lambda heads, key: heads,
+}
+
+TILED = _indexed(lambda i, h, h_kv: i % h_kv)
+
+
+def _merged(heads, key):
+    return _joined(_swap_heads(heads))
+
+
+def _groups_apart(heads, key):
+    *batch, h, n, d = heads.shape
+    h_kv = key.shape[-3]
+    return heads.reshape(*batch, h_kv, h // h_kv, n, d)
+
+
+def _matched(match):
+    return {"match_key": match, "match_value": match}
+
+
+GROUPED_MISTAKES = (
+    Mistake("tiled instead of repeated",
+            change=(TILED, {"match_key": TILED["match_key"]}, {"match_value": TILED["match_value"]}),
+            does="Query head i reads key head i % h_kv.",
+            why="Query heads that stand side by side share a key head: i // (h // h_kv). np.repeat makes "
+                "0, 0, 1, 1 of 0, 1; np.tile and torch's repeat make 0, 1, 0, 1.",
+            ask="With 4 query heads and 2 key heads, which key head does query head 1 read?"),
+    Mistake("i // h_kv", change=_indexed(lambda i, h, h_kv: i // h_kv),
+            does="Query head i reads key head i // h_kv, where that exists.",
+            why="The number to divide by is the size of a group, h // h_kv, and not the number of groups.",
+            ask="How many query heads share one key head?"),
+    Mistake("i % (h // h_kv)", change=_indexed(lambda i, h, h_kv: i % (h // h_kv)),
+            does="Query head i reads key head i % (h // h_kv), where that exists.",
+            why="Query heads that stand side by side share a key head: the quotient names it, not the remainder.",
+            ask="With 4 query heads and 2 key heads, which key head does query head 1 read?"),
+    Mistake("repeated h_kv times", change=_matched(lambda a, query: np.repeat(a, a.shape[-3], axis=-3)),
+            does="It works only where h is h_kv squared, or h_kv is 1.",
+            why="Each key head serves a group of h // h_kv query heads.",
+            ask="How many query heads share one key head?"),
+    Mistake("only one key head",
+            change=(_indexed(lambda i, h, h_kv: 0 * i), _indexed(lambda i, h, h_kv: 0 * i + h_kv - 1)),
+            does="All query heads read the same key head.",
+            why="That is multi-query attention. With h_kv key heads each serves a group of h // h_kv.",
+            ask="Which key head does the last query head read?"),
+    Mistake("key heads averaged",
+            change={"match_key": lambda a, query: a.mean(axis=-3, keepdims=True),
+                    "match_value": lambda a, query: a.mean(axis=-3, keepdims=True)},
+            does="All query heads read the mean of the key heads.",
+            why="Key heads are shared, not mixed: each query head reads exactly one.",
+            ask="Which key head does query head 0 read?"),
+    Mistake("query heads merged within a group",
+            change=(_grouped(np.mean), _grouped(np.sum), _grouped(_first_of_group)),
+            does="The answer has h_kv heads instead of h.",
+            why="Every query head keeps an output of its own. It is the keys and values that are repeated.",
+            ask="How many heads must the answer have?"),
+    Mistake("key heads not matched to the query heads", change=_matched(_unmatched),
+            does="It works only where h_kv is 1 or h. Otherwise h query heads meet h_kv key heads.",
+            why="A matrix product needs as many key heads as query heads, or a single one.",
+            ask="On which axis, and how often, must each key head be repeated?"),
+    Mistake("heads taken in reverse", change=_indexed(lambda i, h, h_kv: (h - 1 - i) // (h // h_kv)),
+            does="The first query heads read the last key head.",
+            why="Query head 0 reads key head 0.",
+            ask="Which key head does query head 0 read?"),
+    dataclasses.replace(
+        ONE_LEADING_AXIS,
+        change=(ONE_LEADING_AXIS.change,
+                _matched(lambda a, query: np.repeat(a, query.shape[1] // a.shape[1], axis=1)),
+                _matched(lambda a, query: np.repeat(a, query.shape[-3] // a.shape[-3], axis=1))),
+        why="There may be any number of leading axes. Unpacking a shape into a fixed number of names, or "
+            "axes counted from the front (axis=1), fits one number only.",
+        ask="Which index names the heads' axis however many axes stand before it?"),
+    SCALE_BY_HEADS,
+    dataclasses.replace(D_MODEL_SCALE, does="The scores are divided by sqrt(h * d_k) and not by sqrt(d_k).",
+                        why="Within a head a score is a sum of d_k products, and the scale makes up for their number."),
+    Mistake("groups left apart", change={"heads_out": _groups_apart},
+            does="The answer has shape (..., h_kv, h // h_kv, n_q, d_v).",
+            why="The query heads stand on one axis, as they came.",
+            ask="Which axes should the answer have?"),
+    Mistake("heads merged", change={"heads_out": _merged},
+            does="The answer has shape (..., n_q, h * d_v): the heads are merged.",
+            why="The heads stay apart here; merging them is another step.",
+            ask="Which axes should the answer have?"),
+    Mistake("heads averaged", change=({"heads_out": lambda heads, key: heads.mean(axis=-3)},
+                                      {"heads_out": lambda heads, key: heads.sum(axis=-3)}),
+            does="The heads' outputs are averaged or added.",
+            why="Each query head has an output of its own.",
+            ask="Which axes should the answer have?"),
+    OVER_HEADS,
+    *first_variants(pick(raw_scores.SCALE_MISTAKES, "no scale", "d_k instead of sqrt(d_k)", "multiplied by sqrt(d_k)",
+                         "sqrt(n_k) instead of sqrt(d_k)", "sqrt(n_q) instead of sqrt(d_k)",
+                         "1/2 instead of a square root")),
+    SCALE_BY_D_V, raw_scores.CAUSAL_APPLIED,
+    *pick(raw_scores.PRODUCT_MISTAKES, "K Qᵀ instead of Q Kᵀ", "no transpose", "reshape instead of transpose",
+          "cosine instead of dot product"),
+    *pick(ATTENTION_SOFTMAX_MISTAKES, "no maximum subtracted", "one maximum for the whole array",
+          "argmax instead of softmax", "not divided by the sum", "softmax over the queries' axis",
+          "softmax over everything", "softmax left out", "scale after the softmax", "sum without keepdims"),
+    *pick(AV_MISTAKES, "Aᵀ V instead of A V"),
+    *VALUE_MISTAKES[1:],
+)
+
+ONE_KEY_HEAD, ALL_KEY_HEADS = "one key head", "as many key heads as query heads"
+
+
+def _grouped_cases():
+    f4, f2 = np.float32, np.float16
+
+    def case(aspect, heads, sizes, seed, batch=(), dtype=np.float64):
+        h, h_kv = heads
+        n_q, n_k, d_k, d_v = sizes
+        shapes = (h, n_q, d_k), (h_kv, n_k, d_k), (h_kv, n_k, d_v)
+        return Case(aspect, tuple(normal(*batch, *shape, seed=seed + i, dtype=dtype)
+                                  for i, shape in enumerate(shapes)))
+
+    def tiny(aspect, query, key, value, extreme=False):
+        return Case(aspect, tuple(np.array(array, float) for array in (query, key, value)), extreme)
+
+    return [
+        tiny(PLAIN, [[[1]], [[2]], [[1]], [[2]]], [[[1], [0]], [[0], [2]]], [[[4], [8]], [[-4], [0]]]),
+        case(PLAIN, (6, 2), (5, 7, 3, 2), 1), case(PLAIN, (6, 3), (3, 5, 7, 2), 4),
+        case(PLAIN, (4, 2), (2, 3, 5, 7), 7),
+        tiny(ONE_KEY_HEAD, [[[1]], [[2]]], [[[1], [0]]], [[[4], [8]]]), case(ONE_KEY_HEAD, (3, 1), (5, 2, 3, 7), 10),
+        tiny(ALL_KEY_HEADS, [[[1]], [[2]]], [[[1], [0]], [[0], [2]]], [[[4], [8]], [[-4], [0]]]),
+        case(ALL_KEY_HEADS, (3, 3), (5, 7, 2, 11), 13),
+        case(SQUARE, (4, 2), (5, 5, 3, 3), 16), case(SQUARE, (6, 2), (3, 3, 3, 3), 19),
+        case(SQUARE, (9, 3), (5, 5, 5, 5), 22),
+        case(LEADING, (4, 2), (3, 5, 2, 7), 25, (2,)), case(LEADING, (6, 3), (2, 3, 5, 2), 28, (3,)),
+        case(LEADING, (4, 2), (2, 3, 5, 2), 31, (3, 2)),
+        tiny(HUGE, [[[100], [0]], [[100], [100]]], [[[100], [99], [0]]], [[[1], [3], [2]]], True),
+        tiny(HUGE, [[[100]], [[1]]], [[[100], [-100]], [[100], [99]]], [[[1], [3]], [[2], [4]]], True),
+        case(FLOAT32, (4, 2), (3, 5, 7, 2), 34, dtype=f4), case(FLOAT16, (4, 2), (2, 3, 5, 2), 37, dtype=f2),
+    ]
+
+
+grouped_query_attention = Exercise(
+    name="grouped_query_attention", signature="(query, key, value)", part=PART,
+    text="Attention with h query heads and h_kv key and value heads: query head i reads key head "
+         "i // (h // h_kv). The answer has shape (..., h, n_q, d_v).",
+    answer=grouped_query_attention_answer, steps=GROUPED_STEPS, cases=_grouped_cases,
+    hints=(
+        "h // h_kv query heads that stand side by side share one key head and one value head.",
+        "If each key head were there h // h_kv times in a row, it would be attention as you know it.",
+        "np.repeat repeats each entry in a row; np.tile repeats the whole. The heads' axis is -3.",
+        "np.repeat(key, query.shape[-3] // key.shape[-3], axis=-3), the same for value, and then attention.",
+    ),
+    mistakes=GROUPED_MISTAKES,
+    aspects={LEADING: Mistake(
+        "only for three axes",
+        does="The function is right for (heads, positions, features), and not with leading (batch) axes.",
+        why="There may be any number of axes in front; count axes from the end.",
+        ask="Which index names the heads' axis however many axes stand before it?")},
+)
+
+EXERCISES = (
+    av_product, attention, masked_attention, dropout_weights, split_heads, merge_heads,
+    multi_head_attention, grouped_query_attention,
+)
