@@ -7,7 +7,7 @@ import numpy as np
 from . import generic
 from .audits import peak_memory
 from .engine import FLOAT16, FLOAT32, HUGE, LEADING, NEG_INF, PLAIN, SMALL, SQUARE, Case, Exercise, Mistake, Once, normal
-from .raw_scores import FILLS, ZERO_FILL
+from .raw_scores import ZERO_FILL
 
 PART = "The softmax"
 
@@ -397,6 +397,11 @@ def named(name, *lists):
 KEEPDIMS_MISTAKES = tuple(named(name, softmax.mistakes) for name in (
     "maximum without keepdims", "maximum over the wrong axis"))
 
+# the axis that is taken when none is given
+DEFAULT_AXIS_MISTAKES = (AXIS_MISTAKES[0],) + tuple(
+    replace(mistake, change=(mistake.change, {"axis": lambda axis, scores, wrong=wrong: wrong if axis == -1 else axis}))
+    for mistake, wrong in zip(AXIS_MISTAKES[1:], (-2, 0, 1)))
+
 PUT_BACK_MISTAKES = tuple(named(name, softmax.mistakes) for name in (
     "axis ignored", "sum put back on the last axis", "maximum put back on the last axis"))
 
@@ -473,6 +478,14 @@ TEMPERATURE_MISTAKES = (
             why="Then the rows no longer sum to 1; or, if they are made to, a weight that underflowed "
                 "to 0 stays 0 at any temperature.",
             ask="What has to be divided by the temperature, the scores or the weights?"),
+    Mistake("only the maximum divided by the temperature",
+            change={"temper": _untempered, "shift": _no_shift,
+                    "shift_late": lambda tempered, s, t: tempered - s.max(axis=-1, keepdims=True) / t},
+            does="The weights are the same at every temperature; for large scores exp overflows, or all "
+                 "powers underflow.",
+            why="What is subtracted from all scores of a row has no effect. The scores themselves have to "
+                "be divided.",
+            ask="Which brackets are missing in (scores - maximum) / temperature?"),
     Mistake("temperature only above the fraction line", change={"below": lambda p, t: p ** t},
             does="The powers above the fraction line have the temperature, their sum has not.",
             why="The sum must run over the same powers, or the rows do not sum to 1.",
@@ -520,6 +533,11 @@ TEMPERATURE_MISTAKES = (
             ask="What is the largest exponent for the scores 10000, 9990 at a temperature of 10?"),
 )
 
+# the temperature may come after exp, too
+NO_MAXIMUM_AT_ALL = replace(NO_MAXIMUM, change=(NO_MAXIMUM.change, {
+    "shift": _no_shift, "temper": _untempered,
+    "above": lambda powers, t: powers ** (1 / t), "below": lambda powers, t: powers ** (1 / t)}))
+
 temperature_softmax = Exercise(
     name="temperature_softmax", signature="(scores, temperature)", part=PART,
     text="The softmax of scores / temperature over the last axis, for a temperature above 0.",
@@ -541,7 +559,7 @@ temperature_softmax = Exercise(
         "First scores / temperature; from it subtract its own maximum over the last axis, with "
         "keepdims=True; then np.exp; then divide by the sum over the last axis.",
     ),
-    mistakes=(*TEMPERATURE_MISTAKES, *SHIFT_MISTAKES, *EXPONENTIAL_MISTAKES, SIGN, *TOTAL_MISTAKES,
+    mistakes=(*TEMPERATURE_MISTAKES, NO_MAXIMUM_AT_ALL, *SHIFT_MISTAKES[1:], *EXPONENTIAL_MISTAKES, SIGN, *TOTAL_MISTAKES,
               *AXIS_MISTAKES, *KEEPDIMS_MISTAKES, *AFTER_MISTAKES),
 )
 
@@ -571,6 +589,13 @@ LSE_STEPS = {
 
 DEAD = "a row of -inf"
 TINIER = (1e-10, 1e-12, 1e-15, 1e-16, 1e-20, 1e-30, 1e-300)
+
+
+def _refused(highest):
+    """math.log(0) and the like."""
+    if (highest == -np.inf).any():
+        raise ValueError("math domain error")
+    return highest
 
 
 LOWEST = tuple(float(np.finfo(dtype).min) for dtype in (np.float16, np.float32, np.float64))
@@ -607,8 +632,8 @@ def _lse_cases():
         case(HUGE, [[10000, 9999], [-10000, -9999]], extreme=True),
         *extreme_rows(lambda aspect, row, extreme: case(aspect, [row], extreme=extreme)),
         case(NEG_INF, [[0, -inf], [1, 2]], extreme=True), case(NEG_INF, [[1, -inf, 3], [-inf, -inf, 2]], extreme=True),
-        case(DEAD, [[-inf, -inf]], extreme=True), case(DEAD, [[0, 1], [-inf, -inf]], extreme=True),
-        case(DEAD, [-inf, -inf, -inf], extreme=True), case(DEAD, [[0, -inf], [1, -inf]], 0, extreme=True),
+        case(DEAD, [[-inf, -inf]]), case(DEAD, [[0, 1], [-inf, -inf]]),
+        case(DEAD, [-inf, -inf, -inf]), case(DEAD, [[0, -inf], [1, -inf]], 0),
         case(FLOAT32, [[0, 1, 3], [2, 5, 4]], dtype=f4), Case(FLOAT32, (normal(5, 3, seed=11, dtype=f4),)),
         case(FLOAT32, [[80, 100, 99], [101, 1, 100]], dtype=f4, extreme=True),
         case(FLOAT16, [[0, 1, 3], [2, 4, 1]], dtype=f2), case(FLOAT16, [[20, 21, 19], [0, 1, 2]], dtype=f2, extreme=True),
@@ -617,7 +642,7 @@ def _lse_cases():
 
 
 
-CLIPS = (10, 20, 30, 50, 80, 88, 100, 500, 700)
+CLIPS = (20, 50, 80, 88, 100, 500, 700)
 
 
 def _centred(centre):
@@ -625,7 +650,10 @@ def _centred(centre):
 
 
 LSE_SHIFTS = (
-    replace(NO_MAXIMUM, change={"guard": lambda highest: np.zeros_like(highest)},
+    replace(NO_MAXIMUM,
+            change=({"guard": lambda highest: np.zeros_like(highest)},
+                    {"guard": lambda highest: highest, "log": lambda total: total,
+                     "add_back": lambda logs, m, axis: np.log(logs * np.exp(m))}),
             does="For small scores it is right. For scores above 709 (above 88 in float32, above 11 in "
                  "float16) exp overflows to inf; in a row far below 0 the sum underflows, and its "
                  "logarithm is -inf.",
@@ -658,7 +686,7 @@ LSE_SHIFTS = (
                     {"subtract": lambda s, m: s + m, "add_back": lambda logs, m, axis: logs - m})),
     replace(named("scores clipped", SHIFT_MISTAKES),
             change=tuple({"scores_in": lambda s, c=c: np.clip(s, -c, c)} for c in CLIPS) +
-                   tuple({"scores_in": lambda s, c=c: np.minimum(s, c)} for c in CLIPS[3:]),
+                   tuple({"scores_in": lambda s, c=c: np.minimum(s, c)} for c in CLIPS[-3:]),
             why="The log-sum-exp of 10000 and 9999 is a little above 10000.",
             ask="What should the log-sum-exp of 10000, 9999 be?"),
 )
@@ -673,6 +701,11 @@ ADD_BACK_MISTAKES = (
             does="When all scores of a row grow by 1, the answer falls by 1.",
             why="The maximum was subtracted from the scores; afterwards it has to be added.",
             ask="By how much should the answer grow when every score of a row grows by 1?"),
+    Mistake("log of the sum subtracted instead of added",
+            change={"add_back": lambda logs, m, axis: m - logs},
+            does="The answer is the maximum minus the logarithm of the sum.",
+            why="The sum is a factor beside exp(maximum): its logarithm has to be added.",
+            ask="Should the answer be above or below the largest score?"),
     Mistake("maximum added inside the logarithm",
             change={"log": lambda total: total, "add_back": lambda logs, m, axis: np.log(logs + m)},
             does="The maximum is added to the sum before the logarithm is taken.",
@@ -722,8 +755,8 @@ LOG_MISTAKES = (
             why="log1p(x) is log(1 + x): the 1 is one term too many.",
             ask="What should the answer be for a single score?"),
     Mistake("epsilon in the logarithm",
-            change=tuple({"log": lambda total, e=e: np.log(total + e)} for e in EPSILONS + TINIER) +
-                   tuple({"log": lambda total, e=e: np.log(np.maximum(total, e))} for e in EPSILONS),
+            change=tuple({"log": lambda total, e=e: np.log(total + e)} for e in EPSILONS[1:] + TINIER) +
+                   tuple({"log": lambda total, e=e: np.log(np.maximum(total, e))} for e in (1e-6, 1e-8, 1e-9)),
             does="A small number stands with the sum in the logarithm. A row of nothing but -inf gives "
                  "the logarithm of that number.",
             why="With the maximum subtracted the sum is at least 1. In a row of -inf it is 0, and "
@@ -766,11 +799,16 @@ LSE_RESULTS = (
 )
 
 DEAD_MISTAKES = (
-    Mistake("dead rows NaN", change={"guard": lambda highest: highest},
+    Mistake("dead rows NaN", change=({"guard": lambda highest: highest}, {"guard": _refused}),
             does="A row of nothing but -inf gives NaN.",
             why="Its maximum is -inf too, and -inf - -inf is NaN. Nothing has to be subtracted from such "
                 "a row: exp(-inf) is 0, and log(0) is -inf, as it should be.",
             ask="What is subtracted from the scores in a row of nothing but -inf?"),
+    Mistake("only an array of nothing but -inf is seen as dead",
+            change={"guard": lambda highest: np.where(highest.max() == -np.inf, 0.0, highest)},
+            does="A dead row among others gives NaN; only if all rows are dead they give -inf.",
+            why="Each row has to be looked at by itself.",
+            ask="Does your test ask about one row, or about the whole array?"),
     Mistake("0 for a row of -inf", change=_dead_as(0.0),
             does="A row of nothing but -inf gives 0.",
             why="A log-sum-exp of 0 says that the exponentials sum to 1; here they sum to 0, and "
@@ -781,7 +819,8 @@ DEAD_MISTAKES = (
             why="The exponentials of such a row sum to 0, and log(0) is -inf.",
             ask="What do the exponentials of such a row sum to?"),
     Mistake("large negative number instead of -inf",
-            change=tuple(_dead_as(value) for value in FILLS + LOWEST),
+            change=tuple(_dead_as(value) for value in (-1e9, -1e10, -1e30, -1e4, -1e3) + LOWEST)
+                   + ({"finish": lambda lse, scores, axis: np.nan_to_num(lse.squeeze(axis))},),
             does="A row of nothing but -inf gives a large negative number.",
             why="The exponentials of such a row sum to 0 exactly, and log(0) is -inf. A number in its "
                 "place counts as a score in whatever is computed next.",
@@ -855,14 +894,14 @@ def log_softmax_answer(do, scores, axis=-1):
     shifted = do.shift(scores, axis)
     powers = do.exponential(shifted, axis)
     logs = do.log(do.total(powers, axis))
-    return do.weights_out(do.subtract(shifted, logs, powers, scores))
+    return do.weights_out(do.subtract(shifted, logs, powers, scores, axis))
 
 
 LOG_SOFTMAX_STEPS = {
     **{step: SOFTMAX_STEPS[step]
        for step in ("axis", "scores_in", "shift", "exponential", "total", "weights_out")},
     "log": lambda total: np.log(total),
-    "subtract": lambda shifted, logs, powers, scores: shifted - logs,
+    "subtract": lambda shifted, logs, powers, scores, axis: shifted - logs,
 }
 
 UNDERFLOW = "weights that underflow"
@@ -902,13 +941,18 @@ def _log_softmax_cases():
     ]
 
 
-def _log_of(change):
-    return {"subtract": lambda shifted, logs, powers, scores: np.log(change(powers / np.exp(logs)))}
+def _log_of(change, finish=lambda logs: logs):
+    return {"subtract": lambda shifted, logs, powers, scores, axis: finish(np.log(change(powers / np.exp(logs))))}
+
+
+def _own_number(name):
+    """np.finfo's number for the dtype of an array."""
+    return lambda weights: weights + getattr(np.finfo(weights.dtype), name)
 
 
 def _base_of(log):
     """Base 2 or 10 in the last step alone: the logarithm of the finished softmax."""
-    return {"subtract": lambda shifted, logs, powers, scores: log(powers / np.exp(logs))}
+    return {"subtract": lambda shifted, logs, powers, scores, axis: log(powers / np.exp(logs))}
 
 
 SIGN_OF_LOG = replace(
@@ -918,40 +962,49 @@ SIGN_OF_LOG = replace(
     ask="Which entry of a row should be closest to 0?")
 
 LOG_SOFTMAX_MISTAKES = (
-    Mistake("logarithm of an underflowed softmax", change=_log_of(lambda weights: weights),
+    Mistake("logarithm of an underflowed softmax",
+            change=(_log_of(lambda weights: weights), _log_of(lambda weights: weights, np.nan_to_num),
+                    _log_of(lambda weights: np.where(weights == 0, 1.0, weights))),
             does="The softmax is computed first, and its logarithm taken. A weight that underflows "
-                 "to 0 becomes -inf.",
+                 "to 0 becomes -inf, or whatever is put in its place.",
             why="The logarithm of a quotient is a difference: shifted scores minus the logarithm of their "
                 "sum of powers. Nothing in it can underflow.",
             ask="What is the logarithm of exp(s) / sum, written without a quotient?"),
     Mistake("epsilon in the logarithm",
-            change=tuple(_log_of(lambda weights, e=e: weights + e) for e in EPSILONS + TINIER) +
-                   tuple(_log_of(lambda weights, e=e: np.maximum(weights, e)) for e in EPSILONS + TINIER[:2]) +
-                   tuple({"log": lambda total, e=e: np.log(total + e)} for e in EPSILONS),
+            change=tuple(_log_of(lambda weights, e=e: weights + e) for e in EPSILONS[2:] + TINIER) +
+                   (_log_of(_own_number("eps")), _log_of(_own_number("tiny"))) +
+                   tuple(_log_of(lambda weights, e=e: np.maximum(weights, e)) for e in EPSILONS[5:] + TINIER[:3]) +
+                   tuple({"log": lambda total, e=e: np.log(total + e)} for e in EPSILONS[5:]),
             does="A small number is added in the logarithm, or stands in for what is smaller: no "
                  "answer falls below its logarithm.",
             why="That hides the underflow instead of avoiding it. The difference of shifted scores "
                 "and log-sum needs no such number.",
             ask="What should the answer be for the scores 0, -1000?"),
     Mistake("softmax instead of its logarithm",
-            change={"subtract": lambda shifted, logs, powers, scores: powers / np.exp(logs)},
+            change={"subtract": lambda shifted, logs, powers, scores, axis: powers / np.exp(logs)},
             does="The answer holds weights: each row sums to 1.",
             why="Their logarithms are asked for, and none of them is above 0.",
             ask="Where in your function does the logarithm come?"),
+    Mistake("log-sum-exp instead of log-softmax",
+            change={"subtract": lambda shifted, logs, powers, scores, axis: np.take(logs + scores - shifted, 0, axis=axis)},
+            does="The answer is one number for each row, the log-sum-exp.",
+            why="Log-softmax has the scores' shape: from each score the log-sum-exp is subtracted.",
+            ask="What is left to do with the scores?"),
     Mistake("log of the sum not subtracted",
-            change={"subtract": lambda shifted, logs, powers, scores: shifted},
+            change={"subtract": lambda shifted, logs, powers, scores, axis: shifted},
             does="The largest entry of each row is 0: only the maximum was subtracted.",
             why="exp of the answer has to sum to 1. For that the logarithm of the sum is subtracted, too.",
             ask="What does exp of your answer sum to?"),
     Mistake("log of the sum added instead of subtracted",
-            change={"subtract": lambda shifted, logs, powers, scores: shifted + logs},
+            change={"subtract": lambda shifted, logs, powers, scores, axis: shifted + logs},
             does="The logarithm of the sum has the wrong sign.",
             why="The logarithm of a quotient is a difference.",
             ask="What does exp of your answer sum to?"),
     Mistake("divided instead of subtracted",
-            change=({"subtract": lambda shifted, logs, powers, scores: shifted / logs},
-                    {"subtract": lambda shifted, logs, powers, scores: shifted / np.exp(logs)}),
-            does="The shifted scores are divided.",
+            change=({"subtract": lambda shifted, logs, powers, scores, axis: shifted / logs},
+                    {"subtract": lambda shifted, logs, powers, scores, axis: shifted / np.exp(logs)},
+                    {"subtract": lambda shifted, logs, powers, scores, axis: scores / (logs + scores - shifted)}),
+            does="The scores are divided.",
             why="In the logarithm a division becomes a subtraction.",
             ask="What is log(a / b)?"),
     Mistake("no logarithm", change={"log": lambda total: total},
@@ -959,19 +1012,19 @@ LOG_SOFTMAX_MISTAKES = (
             why="log(exp(s) / sum) is s - log(sum).",
             ask="What is log(a / b)?"),
     Mistake("maximum missing in the log-sum-exp",
-            change={"subtract": lambda shifted, logs, powers, scores: scores - logs},
+            change={"subtract": lambda shifted, logs, powers, scores, axis: scores - logs},
             does="Each row is too large by its maximum.",
             why="The sum was taken of shifted scores. Its logarithm belongs to the shifted scores, or "
                 "needs the maximum added to it.",
             ask="From which scores, shifted or not, is your logarithm subtracted?"),
     Mistake("maximum subtracted twice",
-            change={"subtract": lambda shifted, logs, powers, scores: 2 * shifted - scores - logs},
+            change={"subtract": lambda shifted, logs, powers, scores, axis: 2 * shifted - scores - logs},
             does="Each row is too small by its maximum.",
             why="Shifted scores need the logarithm of their own sum, without the maximum added back.",
             ask="How often is the maximum subtracted in your function?"),
     Mistake("logarithm to base 2",
             change=({"log": lambda total: np.log2(total)},
-                    {"subtract": lambda shifted, logs, powers, scores: (shifted - logs) / np.log(2)},
+                    {"subtract": lambda shifted, logs, powers, scores, axis: (shifted - logs) / np.log(2)},
                     _base_of(np.log2)),
             does="The answer holds logarithms to base 2, in whole or in part.",
             why="Kernels work with base 2, and multiply by log2(e) first. Here the natural logarithm is "
@@ -979,7 +1032,7 @@ LOG_SOFTMAX_MISTAKES = (
             ask="Which logarithm undoes exp?"),
     Mistake("logarithm to base 10",
             change=({"log": lambda total: np.log10(total)},
-                    {"subtract": lambda shifted, logs, powers, scores: (shifted - logs) / np.log(10)},
+                    {"subtract": lambda shifted, logs, powers, scores, axis: (shifted - logs) / np.log(10)},
                     _base_of(np.log10)),
             does="The answer holds logarithms to base 10, in whole or in part.",
             why="exp and the natural logarithm undo each other; exp and log10 do not.",
@@ -991,7 +1044,7 @@ LOG_SOFTMAX_MISTAKES = (
             ask="What should the answer be for a single score?"),
     Mistake("softmax of the scores' logarithms",
             change={"scores_in": lambda s: np.log(s),
-                    "subtract": lambda shifted, logs, powers, scores: powers / np.exp(logs)},
+                    "subtract": lambda shifted, logs, powers, scores, axis: powers / np.exp(logs)},
             does="The logarithm is taken before the softmax: a negative score gives NaN.",
             why="The logarithm of the softmax is asked for: first the softmax, then the logarithm.",
             ask="In which order are log and softmax applied?"),
@@ -1008,6 +1061,9 @@ LOG_TOTALS = (
             does="The logarithms of sums over the queries are subtracted.",
             why="exp of the answer has to sum to 1 over the keys."),
     replace(named("sum without keepdims", TOTAL_MISTAKES),
+            change=({"total": lambda p, axis: p.sum(axis=axis)},
+                    {"subtract": lambda shifted, logs, powers, scores, axis:
+                     scores - np.take(logs + scores - shifted, 0, axis=axis)}),
             does="Row i's log-sum is subtracted from column i instead of row i, where the shapes fit at all."),
 )
 
@@ -1023,7 +1079,7 @@ log_softmax = Exercise(
         "With shifted = scores minus their maximum: subtract from it np.log of the sum of "
         "np.exp(shifted), maximum and sum both over the axis and with keepdims=True.",
     ),
-    mistakes=(*LOG_SOFTMAX_MISTAKES, *SHIFT_MISTAKES, *LOG_TOTALS, *BASES, SIGN_OF_LOG, *AXIS_MISTAKES,
+    mistakes=(*LOG_SOFTMAX_MISTAKES, *SHIFT_MISTAKES, *LOG_TOTALS, *BASES, SIGN_OF_LOG, *DEFAULT_AXIS_MISTAKES,
               *KEEPDIMS_MISTAKES, *PUT_BACK_MISTAKES, named("rounded", AFTER_MISTAKES)),
 )
 
@@ -1040,6 +1096,12 @@ def _dead(scores):
 
 def _dead_rows(fill):
     return {"rescue": lambda weights, scores: np.where(_dead(scores), fill(scores), weights)}
+
+
+def _lowest(scores, axis):
+    """The lowest finite score, 0 if there is none."""
+    lowest = np.where(np.isneginf(scores), np.inf, scores).min(axis=axis, keepdims=True)
+    return np.where(np.isinf(lowest), 0.0, lowest)
 
 
 def _first_key(scores):
@@ -1086,6 +1148,12 @@ DEAD_ROW_MISTAKES = (
                 "is below every score in every dtype.",
             ask="What are the weights of the scores -10000, -inf?"),
     replace(ZERO_FILL, change=_filled(0.0), does="Scores of -inf count as 0."),
+    Mistake("the lowest score instead of -inf",
+            change=({"fill": lambda s, dtype: np.where(np.isneginf(s), _lowest(s, None), s), "rescue": lambda w, s: w},
+                    {"fill": lambda s, dtype: np.where(np.isneginf(s), _lowest(s, -1), s), "rescue": lambda w, s: w}),
+            does="Scores of -inf become as low as the lowest other one, and no lower.",
+            why="The lowest score still has a weight.",
+            ask="Which score gives a weight of exactly 0 after the softmax?"),
     Mistake("any -inf empties the row",
             change={"rescue": lambda w, s: np.where(np.isneginf(s).any(axis=-1, keepdims=True), 0.0, w)},
             does="A row with a single -inf among its scores gives zeros.",
@@ -1112,6 +1180,13 @@ DEAD_ROW_MISTAKES = (
             why="Only a row that is all -inf is empty. Scores of -10000 and -9999 have weights as any others.",
             ask="What are the weights of the scores -10000, -9999?"),
 )
+
+
+def _of_finite_scores(mistake):
+    """The minimum may be taken of the finite scores alone."""
+    if mistake.name != "minimum subtracted instead of maximum":
+        return mistake
+    return replace(mistake, change=(*mistake.variants, {"shift": lambda s, axis: s - _lowest(s, axis)}))
 
 
 def _safe_cases():
@@ -1166,7 +1241,7 @@ safe_softmax = Exercise(
         "Twice np.where, before use: where the maximum is -inf take 0; where the sum is 0 take 1. "
         "All other rows stay as they are.",
     ),
-    mistakes=(*DEAD_ROW_MISTAKES, *SHIFT_MISTAKES, *EXPONENTIAL_MISTAKES, SIGN, *TOTAL_MISTAKES,
+    mistakes=(*DEAD_ROW_MISTAKES, *map(_of_finite_scores, SHIFT_MISTAKES), *EXPONENTIAL_MISTAKES, SIGN, *TOTAL_MISTAKES,
               *AXIS_MISTAKES, *KEEPDIMS_MISTAKES, *AFTER_MISTAKES),
 )
 
@@ -1884,7 +1959,7 @@ MERGE_MISTAKES = (
             ask="What is the logarithm of an empty sum?"),
     Mistake("large negative number instead of -inf",
             change=tuple({"lse": lambda total, shift, lse_a, lse_b, v=value: np.where(total == 0, v, np.log(total) + shift)}
-                         for value in FILLS + LOWEST),
+                         for value in (-1e9, -1e10, -1e30, -1e4, -1e3) + LOWEST),
             does="Where both parts are empty, the log-sum-exp is a large negative number.",
             why="The exponentials sum to 0 exactly, and log(0) is -inf.",
             ask="Which number has the exponential 0?"),
