@@ -70,11 +70,15 @@ Cases are what the function is called with. `Case(aspect, args, extreme=False)`:
 - `library` is "numpy" or "torch". For "torch" arrays are handed over as tensors of the case's
   `torch_dtype` (default: the array's) on the case's `device`; the steps stay NumPy.
 - `aspects` maps an aspect to a Mistake to be named when that aspect alone goes unexplained.
+- `missing` is a function that says in a sentence what is not there to check the exercise with
+  (a library, a device), or ''. `around` gives a context manager in which each call is made.
+  `seconds` is the time for all calls of one check, if it has to be longer; a Case's `relative` is a tolerance of its own.
 
 `python3 -m attnlib.exercises table NAME` proves an exercise: which mistakes are recognised alone
 and in pairs, and which cannot be told apart. Then add answers to tests/exercise_answers/.
 """
 
+import contextlib
 import functools
 import itertools
 import re
@@ -116,6 +120,7 @@ class Case:
     extreme: bool = False
     torch_dtype: str = ""
     device: str = "cpu"
+    relative: float = 0.0
 
     @functools.cached_property
     def dtype(self):
@@ -168,6 +173,9 @@ class Exercise:
     library: str = "numpy"
     audits: tuple = ()
     aspects: dict = field(default_factory=dict)
+    missing: object = str
+    around: object = contextlib.nullcontext
+    seconds: float | None = None
 
     def __post_init__(self):
         self._cases, self._predictions, self._hypotheses = None, {}, {}

@@ -98,7 +98,7 @@ def _unchanged(before, after):
 def run_case(exercise, function, case, index, clock, seed, caller=call):
     """Call the function on one case and say what was seen."""
     args = learners_copy(exercise, case)
-    outcome = caller(function, args, clock, seed)
+    outcome = caller(function, args, clock, seed, exercise.around)
     seen = Seen(case, index, printed=outcome.printed, failure=outcome.failure)
     seen.source = source(function) if outcome.failure else ""
     if not all(map(_unchanged, learners_copy(exercise, case), args)):
@@ -266,6 +266,9 @@ def grade(name, function=NOT_GIVEN):
     problem = unusable_function(exercise, function)
     if problem:
         return Grade("error", (), report.wrap(f"{exercise.name}: not checked. {problem}"))
+    problem = exercise.missing()
+    if problem:
+        return Grade("not attempted", (), report.wrap(f"{exercise.name}: not checked. {problem}"))
     return grade_function(exercise, function)
 
 
@@ -299,7 +302,7 @@ def _grade(exercise, function, also=()):
     if not bound:
         problem = wrong_parameters(exercise, function)
         return Grade("error", (), report.wrap(f"{exercise.name}: not yet. {problem}"))
-    clock = Clock()
+    clock = Clock(exercise.seconds) if exercise.seconds else Clock()
     seen = []
     for i in bound:
         seen.append(run_case(exercise, function, cases[i], i, clock, seed=len(seen)))
@@ -330,7 +333,7 @@ def judge(exercise, function, seen, n_bound, clock, also):
     if n_bound < len(cases):
         finding.generic[generic.NO_AXIS.name] = generic.NO_AXIS
     for audit in exercise.audits:
-        found = audit(lambda *args: call(function, list(args), clock))
+        found = audit(lambda *args: call(function, list(args), clock, around=exercise.around))
         if found:
             finding.generic[found.name] = found
     if finding.correct and not finding.generic:

@@ -22,7 +22,7 @@ import sysconfig
 import threading
 import time
 import warnings
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
@@ -74,7 +74,7 @@ class Clock:
     """The seconds left to one check; stands still while the engine itself works."""
 
     def __init__(self, seconds=BUDGET):
-        self.left = seconds
+        self.seconds = self.left = seconds
 
     @property
     def over(self):
@@ -85,6 +85,7 @@ SHAPE_CAUSES = (
     ("matmul", ("matmul", "not aligned", "core dimension", "mat1 and mat2", "must match the size")),
     ("broadcast", ("broadcast", "must match the existing size", "size of tensor")),
     ("bmm", ("3d tensor",)),
+    ("bounds", ("outside its tensors",)),
     ("unpack", ("to unpack",)),
     ("axis", ("axis", "axes", "dimension out of range")),
     ("index", ("index", "indices")),
@@ -328,14 +329,14 @@ class TraceLimit:
 
 # ---------------------------------------------------------------- the call
 
-def call(function, args, clock, seed=0):
+def call(function, args, clock, seed=0, around=contextlib.nullcontext):
     """Call function(*args) and say what came of it; `args` are copies made for this call."""
     outcome, captured = Outcome(), Captured()
     state = State()
     started = time.monotonic()
     limit = (TimerLimit if _has_timer() else TraceLimit)(max(clock.left, 0.05))
     try:
-        with warnings.catch_warnings(), np.errstate(all="ignore"), shut_doors(function):
+        with warnings.catch_warnings(), np.errstate(all="ignore"), shut_doors(function), around():
             warnings.simplefilter("ignore")
             # the global generators start differently at each call and alike in each session
             np.random.seed(seed)
@@ -343,6 +344,8 @@ def call(function, args, clock, seed=0):
             sys.stdout = sys.stderr = captured
             with limit:
                 outcome.answer = read_answer(function(*args))
+    except TimeUp as error:
+        outcome.failure = replace(_failure(error), text=f"{clock.seconds:.0f} seconds")
     except BaseException as error:
         outcome.failure = _failure(error)
     finally:
@@ -354,7 +357,7 @@ def call(function, args, clock, seed=0):
     return outcome
 
 
-def call_unguarded(function, args, clock, seed=0):
+def call_unguarded(function, args, clock, seed=0, around=None):
     """The same for functions of our own, where nothing has to be kept out: several times faster."""
     outcome = Outcome()
     try:
@@ -366,6 +369,8 @@ def call_unguarded(function, args, clock, seed=0):
 
 
 def _failure(error):
+    if type(error).__name__ == "InterpreterError" and error.__cause__:  # Triton's, around the learner's
+        error = error.__cause__
     number, line = _learners_line(error.__traceback__)
     try:
         text = str(error)[:300]

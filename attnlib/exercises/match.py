@@ -53,6 +53,8 @@ class Finding:
 
 
 def tolerance(case, dtype, extreme, imprecise=False):
+    if case.relative:
+        return case.relative
     names = [name for name in (case.dtype, dtype) if name in TOLERANCE] or ["float64"]
     if imprecise:
         names.append("float32")

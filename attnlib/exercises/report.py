@@ -5,7 +5,7 @@ import textwrap
 import numpy as np
 
 from .engine import PLAIN, Once
-from .guard import BUDGET, Failure
+from .guard import Failure
 from .match import close_rows, fit_shape, tolerance
 
 WIDTH = 76
@@ -286,6 +286,8 @@ CAUSES = {
               "but one of the right array. A transposition of the last two axes may be missing.",
     "bmm": "torch.bmm takes tensors of exactly three axes; @ and torch.matmul treat all axes before "
            "the last two as a batch.",
+    "bounds": "A kernel does not know where its tensors end. Each load and store of a block that may "
+              "reach beyond needs a mask that is False there, as in mask=columns < n.",
     "broadcast": "Two arrays do not line up. Axes are aligned from the end; after a sum or a "
                  "maximum over an axis, keepdims=True keeps that axis, with length 1.",
     "axis": "An axis is named that the array does not have, or the axes do not fit the array. "
@@ -324,7 +326,7 @@ def cause(failure):
 def error_lines(failure, explained=False):
     if failure.kind == "TimeUp":
         where = f" Line {failure.line_number}: {failure.line}" if failure.line else ""
-        return [f"It did not finish within {BUDGET:.0f} seconds.{where}",
+        return [f"It did not finish within {failure.text}.{where}",
                 "Is there a loop whose condition never changes, or work that grows too fast?"]
     if failure.kind == "Blocked":
         return [f"It calls {failure.text}(), which an answer must not do: it only computes, "
