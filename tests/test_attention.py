@@ -129,15 +129,16 @@ def torch_attention(query, key, value, attn_mask, is_causal=False, scale=None, e
 
 # --- what a query may not attend to ---
 
-@pytest.mark.parametrize("softcap", [None, 0.5])
+@pytest.mark.parametrize("softcap, scale", [(None, None), (0.5, None), (None, 0), (0.5, 0)])
 @pytest.mark.parametrize("kind", ["boolean", "floating", "causal"])
 @each_library_and_dtype
-def test_a_huge_masked_key_and_value_never_arrive(library, dtype, kind, softcap):
+def test_a_huge_masked_key_and_value_never_arrive(library, dtype, kind, softcap, scale):
     last = N_K - 1
-    (query, key, value), _ = in_library(library, draws(), dtype=dtype)
+    query, key, value = draws()  # ten times the query: products overflow; inf - inf and inf * scale are NaN
+    (query, key, value), _ = in_library(library, (10 * query, key, value), dtype=dtype)
     mask = {"boolean": np.arange(N_K) < last, "floating": np.where(np.arange(N_K) < last, 0, -np.inf)}.get(kind)
     mask = None if mask is None else to_library(library, mask, dtype)
-    options = {"is_causal": kind == "causal", "softcap": softcap}
+    options = {"is_causal": kind == "causal", "softcap": softcap, "scale": scale}
     assert N_Q < N_K  # so that nobody sees the last key, causal or not
     expected = attention(query, key[:last], value[:last], **options)
     key[last] = value[last] = torch.finfo(getattr(torch, dtype)).max
@@ -163,6 +164,16 @@ def test_nan_and_inf_stay_in_their_row(library, number):
     expected[1, 2, 3], lse[1, 2, 3] = np.nan, number
     assert_close(output, expected, like=arrays[0])
     assert_close(new_lse, lse, like=arrays[0])
+
+
+@pytest.mark.parametrize("softcap", [None, 0.5])
+@each_library
+def test_a_nan_query_is_seen_and_no_other(library, softcap):
+    query, key, value = draws(*WIDE)
+    expected = to_float64(attention(query, key, value, softcap=softcap))
+    query[1, 2, 3, 4] = expected[1, 2, 3] = np.nan
+    arrays, _ = in_library(library, (query, key, value))
+    assert_close(attention(*arrays, softcap=softcap), expected, like=arrays[0])
 
 
 @pytest.mark.parametrize("mask", [np.arange(N_Q)[:, None] != 3, np.where(np.arange(N_Q)[:, None] != 3, 0, -np.inf)],

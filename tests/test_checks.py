@@ -79,6 +79,8 @@ EVERY_LIBRARY = {
                                        "must broadcast", "weights (2,)", "value (7,)"),
     "leading axes, advice": (lambda x: attention(x(6, 2, 5), x(3, 3, 5), x(3, 3, 7)), ValueError,
                              "query (6,), key (3,), value (3,)", "enable_gqa=True lets several query heads"),
+    "leading axes, none of key": (lambda x: attention(x(6, 2, 5), x(0, 3, 5), x(6, 3, 7)), ValueError,
+                                  "must broadcast", "query (6,), key (0,)"),
     # grouped heads
     "grouped heads that do not divide": (
         lambda x: attention(x(6, 2, 5), x(4, 3, 5), x(4, 3, 7), enable_gqa=True), ValueError,
