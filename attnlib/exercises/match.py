@@ -107,11 +107,17 @@ def compare_part(values, dtype, predicted, reference, case, imprecise):
             return 2 * bool(close_rows(fitted, np.trunc(predicted), relative).all())
     if not case.extreme or reference.shape != predicted.shape:
         return 0
-    # a row that the mistake spoils with NaN or inf may be spoiled in another way
+    # a row that the mistake spoils with NaN or inf may be spoiled in another way, or be one number
     right = close_rows(fitted, reference, relative)
     spoils = ~close_rows(predicted, reference, relative)
-    wild = spoils & ~np.isfinite(np.atleast_1d(predicted).astype(float)).all(axis=-1)
-    return int((as_predicted | (wild & ~right)).all())
+    wild = spoils & ~_finite_rows(predicted)
+    one_number = (np.atleast_1d(fitted) == np.atleast_1d(fitted)[..., :1]).all(axis=-1)
+    spoiled = ~_finite_rows(fitted) | one_number
+    return int((as_predicted | (wild & spoiled & ~right)).all())
+
+
+def _finite_rows(array):
+    return np.isfinite(np.atleast_1d(array).astype(float)).all(axis=-1)
 
 
 def compare(seen, predicted, reference, imprecise=False):
