@@ -96,7 +96,8 @@ dot_score = Exercise(
                 why="All d_k products are added. A return inside the loop ends it after the first one; "
                     "= instead of += keeps the last one only.",
                 ask="How often does your loop run, and what does it keep?"),
-        Mistake("cut to an integer", change=({"scale": lambda s, q, k: np.trunc(s)}, {"scale": lambda s, q, k: np.rint(s)}),
+        Mistake("cut to an integer",
+                change=({"scale": lambda s, q, k: np.trunc(s)}, {"scale": lambda s, q, k: np.rint(s)}),
                 does="The answer has no fraction.",
                 why="Entries are real numbers, and so is their score.",
                 ask="Which of your operations throws the fraction away?"),

@@ -6,7 +6,8 @@ import numpy as np
 
 from . import generic
 from .audits import peak_memory
-from .engine import FLOAT16, FLOAT32, HUGE, LEADING, NEG_INF, PLAIN, SMALL, SQUARE, Case, Exercise, Mistake, Once, normal
+from .engine import (FLOAT16, FLOAT32, HUGE, LEADING, NEG_INF, PLAIN, SMALL, SQUARE, Case, Exercise, Mistake, Once,
+                     normal)
 from .raw_scores import ZERO_FILL
 
 PART = "The softmax"
