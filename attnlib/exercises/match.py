@@ -80,6 +80,8 @@ def close_rows(a, b, relative):
     with np.errstate(all="ignore"):
         finite = np.isfinite(b)
         scale = np.where(finite, np.abs(b), 0).max(axis=-1, keepdims=True, initial=0)
+        # a row that is 0 but for rounding: its terms were as large as the other rows
+        scale = np.maximum(scale, 0.02 * scale.max(initial=0))
         near = np.abs(a - b) <= relative * scale
     same = (a == b) | (np.isnan(a) & np.isnan(b))
     return np.where(finite, near | same, same).all(axis=-1)
