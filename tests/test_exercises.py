@@ -2,9 +2,9 @@
 
 import pytest
 
-from attnlib.exercises import grade
-from attnlib.exercises.grading import exercises
-from attnlib.exercises.proof import catalogue, load_answers, prove_pairs, prove_singles, sentence
+from attnlib.exercises import catalogue, grade
+from attnlib.exercises.grading import PARTS, exercises
+from attnlib.exercises.proof import load_answers, prove_pairs, prove_singles
 
 ENTRIES = [entry for entries in load_answers().values() for entry in entries]
 NAMES = list(exercises())
@@ -59,8 +59,11 @@ def test_mistakes_are_written_as_sentences():
         assert len(names) == len(set(names)), exercise.name
 
 
-def test_catalogue_holds_every_mistake():
-    text = catalogue()
+@pytest.mark.parametrize("part", PARTS)
+def test_catalogue_is_current_and_names_every_mistake(part, request):
+    stored = (request.config.rootpath / "chapters" / "mistakes" / f"{part}.md").read_text(encoding="utf-8")
+    assert stored == catalogue.page(part), "python -m attnlib.exercises catalogue chapters/mistakes"
     for exercise in exercises().values():
-        assert exercise.name in text
-        assert all(sentence(mistake.name) in text for mistake in exercise.mistakes)
+        if catalogue.module_of(exercise) == part:
+            assert f"`{exercise.name}{exercise.signature}`" in stored
+            assert all(catalogue.escaped(mistake.name) in stored for mistake in exercise.mistakes)

@@ -1,14 +1,15 @@
-"""python3 -m attnlib.exercises [table [NAME ...] | pairs [NAME ...] | catalogue]"""
+"""python3 -m attnlib.exercises [table [NAME ...] | pairs [NAME ...] | catalogue FOLDER]"""
 
 import sys
 
-from .proof import catalogue, table
+from . import catalogue
+from .proof import table
 
 
 def main(words):
     command, names = (words[0], words[1:]) if words else ("table", [])
-    if command == "catalogue":
-        print(catalogue())
+    if command == "catalogue" and len(names) == 1:
+        print(*catalogue.write(names[0]), sep="\n")
     elif command == "table":
         print(table(names))
     elif command == "pairs":

@@ -187,22 +187,3 @@ def _row(exercise, singles, pairs, alarms):
 
 
 # ---------------------------------------------------------------- the catalogue
-
-def catalogue():
-    """The catalogue of mistakes as Markdown, by part and exercise."""
-    lines = ["# The catalogue of mistakes", ""]
-    part = None
-    for exercise in exercises().values():
-        if exercise.part != part:
-            part = exercise.part
-            lines += [f"## {part}", ""]
-        lines += [f"### `{exercise.name}{exercise.signature}`", "", exercise.text, ""]
-        for mistake in exercise.mistakes:
-            lines += [f"- **{sentence(mistake.name)}.** {mistake.does} *Why:* {mistake.why} "
-                      f"*Question:* {mistake.ask}"]
-        lines.append("")
-    return "\n".join(lines)
-
-
-def sentence(name):
-    return name[0].upper() + name[1:]

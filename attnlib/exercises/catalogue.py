@@ -1,0 +1,72 @@
+"""The catalogue of mistakes: a page of the book for each part, made from the exercises' entries.
+
+`python3 -m attnlib.exercises catalogue FOLDER` writes the pages; a test holds them to the entries.
+"""
+
+import re
+from pathlib import Path
+
+from . import generic
+from .engine import Mistake
+from .grading import PARTS, exercises
+
+ANYWHERE = (
+    generic.leaks("float64", "float32"), generic.fixed_dtype("float32"),
+    *(mistake for mistake in vars(generic).values() if isinstance(mistake, Mistake)),
+)
+INTRODUCTION = (
+    "What goes wrong in the exercises of this part: what the answer does, why that is a mistake, and the "
+    "question that leads out of it. `check` recognises each of them, and most pairs of them."
+)
+
+
+def write(folder):
+    """One Markdown file for each part into `folder`; returns their paths."""
+    paths = []
+    for part in PARTS:
+        paths.append(Path(folder) / f"{part}.md")
+        paths[-1].parent.mkdir(parents=True, exist_ok=True)
+        paths[-1].write_text(page(part), encoding="utf-8")
+    return paths
+
+
+def page(part):
+    """The page of one part. A mistake is told where it first comes up, and named where it comes again."""
+    first, lines = {}, []
+    for exercise in exercises().values():
+        known = {m: first[key(m)] for m in exercise.mistakes if key(m) in first}
+        first.update((key(m), exercise) for m in exercise.mistakes if m not in known)
+        if module_of(exercise) == part:
+            lines += section(exercise, known)
+            title = exercise.part
+    opening = [f"# Mistakes: {title[0].lower() + title[1:]}", "", INTRODUCTION, ""]
+    if part == PARTS[0]:
+        lines += ["## In any exercise", "", *map(entry, ANYWHERE), ""]
+    return "\n".join(opening + lines)
+
+
+def key(mistake):
+    return mistake.name, mistake.why
+
+
+def module_of(exercise):
+    return exercise.cases.__module__.rpartition(".")[2]
+
+
+def section(exercise, known):
+    lines = [f"## {escaped(exercise.name)}", "", f"`{exercise.name}{exercise.signature}`: {escaped(exercise.text)}", ""]
+    lines += [entry(mistake) for mistake in exercise.mistakes if mistake not in known]
+    for earlier in dict.fromkeys(known.values()):
+        names = "; ".join(escaped(mistake.name) for mistake, where in known.items() if where is earlier)
+        lines += ["", f"As in `{earlier.name}`: {names}."]
+    return [*lines, ""]
+
+
+def entry(mistake):
+    name, does, why, ask = map(escaped, (mistake.name, mistake.does, mistake.why, mistake.ask))
+    return f"- **{name}**: {does} *Why:* {why} *Ask:* {ask}"
+
+
+def escaped(text):
+    """Plain text as Markdown: no star, underscore or bracket of it is markup."""
+    return re.sub(r"([\\*_<\[\]`$])", r"\\\1", text)
