@@ -336,7 +336,7 @@ answers.wrong("dropout_weights", "keep inverted", "p instead of 1 - p", function
     np.where(keep, 0, w / p)))
 answers.wrong("dropout_weights", "keep ignored", function=lambda weights, keep, p: weights / (1 - p))
 answers.wrong("dropout_weights", "no dropout", function=lambda weights, keep, p: weights)
-answers.wrong("dropout_weights", "brackets missing around 1 - p", function=lambda weights, keep, p: weights * keep / 1 - p)
+answers.wrong("dropout_weights", "brackets missing around 1 - p", function=lambda w, keep, p: w * keep / 1 - p)
 answers.wrong("dropout_weights", "-inf instead of 0", function=lambda w, keep, p: np.where(keep, w / (1 - p), -np.inf))
 answers.wrong("dropout_weights", "dropped weights removed", function=lambda w, keep, p: w[keep] / (1 - p))
 answers.wrong("dropout_weights", "square root of 1 - p", function=lambda w, keep, p: w * keep / math.sqrt(1 - p))
