@@ -22,7 +22,7 @@ def dot_score_answer(do, query, key):
 def _dot_cases():
     return [
         Case(PLAIN, (np.array([1.0, 2.0, 0.0, -3.0]), np.array([2.0, 1.0, 5.0, 4.0]))),
-        Case(PLAIN, (np.array([2.0]), np.array([3.0]))),
+        Case("one feature", (np.array([2.0]), np.array([3.0]))),
         Case(PLAIN, (normal(7, seed=1), normal(7, seed=2))),
         Case(PLAIN, (normal(5, seed=3), -normal(5, seed=3))),
         Case(FLOAT32, (normal(7, seed=4, dtype=np.float32), normal(7, seed=5, dtype=np.float32))),
