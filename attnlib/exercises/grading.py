@@ -43,7 +43,7 @@ class IterOnce:
     """An iterator over blocks that notices a second reading: a loop begun after the end."""
 
     def __init__(self, items):
-        self.items, self.ended, self.twice = items, False, False
+        self.items, self.given, self.ended, self.twice = items, list(items), False, False
 
     def __iter__(self):
         self.twice = self.twice or self.ended
@@ -89,6 +89,8 @@ def plain(arg):
 
 
 def _unchanged(before, after):
+    if isinstance(before, IterOnce):
+        return all(map(_unchanged, before.given, after.given))
     before, after = plain(before), plain(after)
     if not isinstance(before, np.ndarray):
         return True

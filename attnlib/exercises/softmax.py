@@ -1335,7 +1335,7 @@ softmax_jacobian = Exercise(
                 ask="What must a row of the Jacobian sum to, if the softmax does not change when all scores "
                     "grow by 1?"),
         Mistake("sign flipped off the diagonal",
-                change={"finish": lambda j: j - 2 * _off_diagonal(j)},
+                change={"answer": lambda w: np.diag(w * (1 - w)) + _off_diagonal(np.outer(w, w))},
                 does="The diagonal is right; off it, every entry is positive.",
                 why="When a score grows by itself, the other weights shrink.",
                 ask="What happens to weight i when another score grows?"),
@@ -1369,6 +1369,19 @@ softmax_jacobian = Exercise(
                 does="Entry (i, j) is delta_ij - w_j: the derivative of the logarithm of weight i.",
                 why="The derivative of the weight itself is w_i times that.",
                 ask="What is the derivative of exp(x) if that of x is known?"),
+        Mistake("zeros on the diagonal", change={"answer": lambda w: _off_diagonal(-np.outer(w, w))},
+                does="Off the diagonal it is right; on it stands 0.",
+                why="Each weight depends on its own score most of all: the entry is w_i (1 - w_i).",
+                ask="What happens to weight i when score i grows?"),
+        Mistake("weight missing on the diagonal",
+                change={"answer": lambda w: np.diag(1 - w) - _off_diagonal(np.outer(w, w))},
+                does="1 - w_i stands on the diagonal.",
+                why="The derivative of a weight is the weight times something: w_i (1 - w_i).",
+                ask="What multiplies the bracket in w_i (delta_ij - w_j)?"),
+        Mistake("divided by n", change={"finish": lambda j: j / len(j)},
+                does="The entries are n times too small.",
+                why="Nothing is averaged: an entry is one derivative.",
+                ask="What divides by n in your function?"),
         Mistake("weight not subtracted on the diagonal",
                 change={"outer": lambda w: _off_diagonal(np.outer(w, w))},
                 does="Off the diagonal it is right; on it w_i stands instead of w_i (1 - w_i).",
@@ -1478,8 +1491,9 @@ softmax_backward = Exercise(
                 does="The plain mean of the gradients is subtracted.",
                 why="The weights are not equal: the mean has to be taken under them, as the sum of w * g.",
                 ask="What does a row of the answer sum to, and what should it?"),
-        Mistake("gradient missing in the row sum", change={"products": lambda weights, grad: weights},
-                does="The sum of the weights is subtracted, which is 1.",
+        Mistake("gradient missing in the row sum",
+                change=({"products": lambda weights, grad: weights}, {"products": lambda weights, grad: weights ** 2}),
+                does="The sum runs over the weights, or their squares, without the gradient.",
                 why="The sum runs over w * g.",
                 ask="What must the answer be if all gradients of a row are equal?"),
         Mistake("mean instead of sum", change={"total": lambda products: products.mean(axis=-1, keepdims=True)},
@@ -1522,10 +1536,25 @@ softmax_backward = Exercise(
                 does="The centred gradient is divided by the weights.",
                 why="The weight multiplies: a key with a weight of 0 gets no gradient.",
                 ask="What is the derivative of a weight that is 0?"),
-        Mistake("weights squared", change={"times": lambda weights, centred, grad, total: weights ** 2 * centred},
+        Mistake("weights squared",
+                change=({"times": lambda weights, centred, grad, total: weights ** 2 * centred},
+                        {"products": lambda weights, grad: weights ** 2 * grad}),
                 does="The weights are multiplied in once too often.",
-                why="The formula is w * (g - sum), with one factor w in front.",
-                ask="How often does the weight stand before the bracket?"),
+                why="The formula is w * (g - sum), with one factor w in front and one in the sum.",
+                ask="How often does each weight stand in your formula?"),
+        Mistake("matrix product instead of a row sum",
+                change=({"products": lambda weights, grad: weights @ grad, "total": lambda products: products},
+                        {"products": lambda weights, grad: weights @ np.swapaxes(grad, -1, -2),
+                         "total": lambda products: products},
+                        {"products": lambda weights, grad: weights @ grad.T, "total": lambda products: products}),
+                does="weights @ grad_weights is one number for one axis; with more axes it is a matrix product.",
+                why="Each row has a sum of its own: entry by entry, then summed over the last axis.",
+                ask="What does @ do to two arrays of shape (5, 7)?"),
+        Mistake("weights and gradient swapped", change={"answer": lambda weights, grad: grad * (
+                    weights - (weights * grad).sum(axis=-1, keepdims=True))},
+                does="The gradient stands in front of the bracket, and the weights in it.",
+                why="The weights come first among the arguments, and they stand in front.",
+                ask="Which of the two is 0 for a key that gets no gradient?"),
         Mistake("gradient handed on", change={"answer": lambda weights, grad: grad},
                 does="The answer is grad_weights itself.",
                 why="The softmax mixes the entries of a row: the gradient goes through its Jacobian.",
@@ -1715,8 +1744,11 @@ online_softmax_stats = Exercise(
         Mistake("no maximum subtracted",
                 change=({"rescale": lambda row_sum, row_max, new_max: row_sum,
                          "block_sum": lambda block, row_max, new_max: _exp_sum(block, 0.0)},
-                        {"finish": lambda row_max, row_sum: (row_max, row_sum * np.exp(row_max))}),
-                does="The sum is that of exp(score): it overflows for scores above 709.",
+                        {"finish": lambda row_max, row_sum: (row_max, row_sum * np.exp(row_max))},
+                        {"rescale": lambda row_sum, row_max, new_max: row_sum,
+                         "block_sum": lambda block, row_max, new_max: _exp_sum(block, 0.0),
+                         "finish": lambda row_max, row_sum: (row_max, row_sum / np.exp(row_max))}),
+                does="exp(score) is summed as it is: it overflows for scores above 709.",
                 why="The sum is asked for relative to the maximum: then it lies between 1 and the number of scores.",
                 ask="How large can the sum of exp(score - maximum) become?"),
         Mistake("maximum starts at 0",
@@ -1735,12 +1767,19 @@ online_softmax_stats = Exercise(
                 does="The sum is too large by one term.",
                 why="Before the first block nothing has been added: the sum starts at 0.",
                 ask="What is the sum of no terms at all?"),
+        Mistake("only the last block", change={"blocks": lambda blocks: list(blocks)[-1:]},
+                does="The answer is that of the last block.",
+                why="All scores count: what is known of the blocks before is carried along in two numbers.",
+                ask="What do you carry from one block to the next?"),
         Mistake("last block dropped", change={"blocks": lambda blocks: list(blocks)[:-1]},
                 does="The last block does not count.",
                 why="Every block counts; a loop that looks one block ahead has to deal with the last one after it.",
                 ask="What happens to a block when no other follows?"),
-        Mistake("first block dropped", change={"blocks": lambda blocks: list(blocks)[1:]},
-                does="The first block does not count.",
+        Mistake("first block dropped",
+                change=({"blocks": lambda blocks: list(blocks)[1:]},
+                        {"block_sum": lambda block, row_max, new_max: 0.0 if row_max == -np.inf else _exp_sum(block, new_max)},
+                        {"block_sum": lambda block, row_max, new_max: 1.0 if row_max == -np.inf else _exp_sum(block, new_max)}),
+                does="The first block does not count; or it gives a maximum, but its scores are missing from the sum.",
                 why="A next() before the loop takes a block away: it has to be counted, too.",
                 ask="What happens to the first block in your function?"),
         Mistake("only the first block", change={"blocks": lambda blocks: list(blocks)[:1]},
@@ -1822,6 +1861,10 @@ def _by_lse(weight_a, weight_b, total, lse_a, lse_b, lse):
     return np.exp(lse_a - lse), np.exp(lse_b - lse)
 
 
+def _by_guarded_lse(weight_a, weight_b, total, lse_a, lse_b, lse):
+    return _by_lse(weight_a, weight_b, total, lse_a, lse_b, np.where(lse == -np.inf, 0.0, lse))
+
+
 def _shared(share):
     """A change of the shares by a function of the two log-sum-exps alone."""
     return {"shares": lambda weight_a, weight_b, total, lse_a, lse_b, lse: share(lse_a, lse_b)}
@@ -1883,7 +1926,7 @@ def _merge_cases():
 def _lse_as(merge):
     """A wrong log-sum-exp: alone, and with the shares computed from it."""
     change = {"lse": lambda total, shift, lse_a, lse_b: merge(lse_a, lse_b)}
-    return change, {**change, "shares": _by_lse}
+    return change, {**change, "shares": _by_lse}, {**change, "shares": _by_guarded_lse}
 
 
 MERGE_MISTAKES = (
@@ -1943,12 +1986,13 @@ MERGE_MISTAKES = (
             ask="What is left of a query whose two numbers lie 10000 below another query's?"),
     Mistake("one part subtracted instead of the maximum",
             change=({"highest": lambda a, b: a, "shares": _divided}, {"highest": lambda a, b: b, "shares": _divided},
-                    {"highest": lambda a, b: a}, {"highest": lambda a, b: b}),
+                    {"highest": lambda a, b: a}, {"highest": lambda a, b: b},
+                    {"highest": lambda a, b: a, "guard": lambda m: m}, {"highest": lambda a, b: b, "guard": lambda m: m}),
             does="The log-sum-exp of one part is always subtracted: if the other one is much larger, exp overflows.",
             why="With the larger of the two no exponent is above 0.",
             ask="What is the largest exponent if part b's scores are 10000 above part a's?"),
     Mistake("dead rows NaN",
-            change=({"guard": lambda highest: highest}, {"shares": _divided}, {"shares": _by_lse},
+            change=({"guard": lambda highest: highest}, {"shares": _divided},
                     {"lse": lambda total, shift, lse_a, lse_b: np.where(total == 0, np.nan, np.log(total) + shift)}),
             does="Where both parts are empty, the output or the log-sum-exp is NaN.",
             why="-inf - -inf is NaN, and so is 0 / 0. Two empty parts merge to another: output 0, log-sum-exp -inf.",
