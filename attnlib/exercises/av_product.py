@@ -6,6 +6,7 @@ import math
 import numpy as np
 
 from . import raw_scores, softmax
+from .audits import peak_memory
 from .engine import FLOAT16, FLOAT32, HUGE, LEADING, PLAIN, SQUARE, Case, Exercise, Mistake, normal
 from .raw_scores import swap
 
@@ -218,9 +219,8 @@ ATTENTION_SOFTMAX_MISTAKES = (
     *pick(softmax.EXPONENTIAL_MISTAKES, "no exponential", "power of 2 instead of e",
           "sigmoid instead of softmax", "argmax instead of softmax"),
     softmax.SIGN,
-    *pick(softmax.TOTAL_MISTAKES, "not divided by the sum",
-          "one sum for the whole array", "sum over the wrong axis", "sum without keepdims",
-          "epsilon in the denominator"),
+    *pick(softmax.TOTAL_MISTAKES, "not divided by the sum", "sum over the wrong axis",
+          "sum without keepdims", "epsilon in the denominator"),
     *softmax.AXIS_MISTAKES,
     Mistake("softmax left out",
             change={"shift": lambda s, axis: s, "exponential": lambda s, axis: s, "divide": lambda p, t: p},
@@ -1696,7 +1696,334 @@ attention_backward = Exercise(
     mistakes=BACKWARD_MISTAKES,
 )
 
+# ---------------------------------------------------------------- streaming_attention
+
+def streaming_attention_answer(do, query, key, value, block_size):
+    row_max, row_sum, output = do.start(query, value)
+    for key_block, value_block in do.blocks(key, value, block_size):
+        scores = raw_scores.raw_scores_answer(do, query, key_block)
+        new_max = do.new_max(row_max, scores)
+        factor = do.factor(row_max, new_max)
+        powers = do.powers(scores, row_max, new_max)
+        row_sum = do.old_sum(row_sum, factor) + do.block_sum(powers, factor)
+        output = do.old_output(output, factor) + do.block_output(powers, value_block, factor)
+        output = do.after_block(output, row_sum)
+        row_max = new_max
+    return do.finish_stream(output, row_sum, value)
+
+
+def _stream_start(query, value, row_max=-np.inf):
+    rows = query.shape[:-1]
+    return np.full((*rows, 1), row_max), np.zeros((*rows, 1)), np.zeros((*rows, value.shape[-1]))
+
+
+def _blocks(key, value, block_size, extra=0):
+    return [(key[..., start : start + block_size + extra, :], value[..., start : start + block_size + extra, :])
+            for start in range(0, key.shape[-2], block_size)]
+
+
+def _full_blocks(key, value, block_size):
+    return [pair for pair in _blocks(key, value, block_size) if pair[0].shape[-2] == block_size]
+
+
+def _padded_blocks(key, value, block_size):
+    def pad(block):
+        zeros = np.zeros((*block.shape[:-2], block_size - block.shape[-2], block.shape[-1]))
+        return np.concatenate([block, zeros], axis=-2)
+
+    return [tuple(map(pad, pair)) for pair in _blocks(key, value, block_size)]
+
+
+def _from_every_key(key, value, block_size):
+    return [(key[..., start : start + block_size, :], value[..., start : start + block_size, :])
+            for start in range(key.shape[-2])]
+
+
+def _first_values(key, value, block_size):
+    return [(block, value[..., : block.shape[-2], :]) for block, _ in _blocks(key, value, block_size)]
+
+
+def _row_highest(scores):
+    return scores.max(axis=-1, keepdims=True)
+
+
+def _one(row_max, new_max):
+    return np.ones_like(new_max)
+
+
+def _both_ways(row_max, new_max):
+    return np.where(row_max == -np.inf, 1.0, np.exp(new_max - row_max))
+
+
+STREAM_STEPS = {
+    **raw_scores.SCORE_STEPS,
+    "start": _stream_start,
+    "blocks": _blocks,
+    "new_max": lambda row_max, scores: np.maximum(row_max, _row_highest(scores)),
+    "factor": lambda row_max, new_max: np.exp(row_max - new_max),
+    "powers": lambda scores, row_max, new_max: np.exp(scores - new_max),
+    "old_sum": lambda row_sum, factor: row_sum * factor,
+    "block_sum": lambda powers, factor: powers.sum(axis=-1, keepdims=True),
+    "old_output": lambda output, factor: output * factor,
+    "block_output": lambda powers, value, factor: powers @ value,
+    "after_block": lambda output, row_sum: output,
+    "finish_stream": lambda output, row_sum, value: output / row_sum,
+}
+
+
+def _kept(old, factor):
+    return old
+
+
+def _bare(output, row_sum, value):
+    return output
+
+
+def _divided_again(output, row_sum):
+    return output / row_sum
+
+
+def _block_weights(scores, row_max, new_max):
+    return raw_scores._softmax(scores)
+
+
+def _block_weights_by_length(scores, row_max, new_max):
+    return raw_scores._softmax(scores) * scores.shape[-1]
+
+
+STREAM_MISTAKES = (
+    Mistake("sum not rescaled", change={"old_sum": _kept},
+            does="When a later block has a larger maximum, the old part of the sum stays as it was.",
+            why="The old powers were taken relative to the old maximum. Relative to the new one they are "
+                "exp(old maximum - new maximum) times as large.",
+            ask="By which factor does exp(score - maximum) change when the maximum changes?"),
+    Mistake("output not rescaled", change={"old_output": _kept},
+            does="When a later block has a larger maximum, the output so far stays as it was.",
+            why="The output is a sum of powers times values, and these powers were taken relative to the old "
+                "maximum: it needs the same factor as the sum of powers.",
+            ask="Which two quantities are relative to the maximum?"),
+    Mistake("rescaled the wrong way",
+            change=({"factor": _both_ways}, {"factor": lambda row_max, new_max: np.exp(new_max - row_max)}),
+            does="What came before grows when the maximum grows; in the first block it is NaN if the maximum "
+                 "started at -inf.",
+            why="Relative to a larger maximum the old powers are smaller: the factor is exp(old - new), never above 1.",
+            ask="Should the old sum become smaller or larger when the maximum grows?"),
+    Mistake("new block rescaled too",
+            change=({"block_sum": lambda powers, factor: factor * powers.sum(axis=-1, keepdims=True),
+                     "block_output": lambda powers, value, factor: factor * (powers @ value)},
+                    {"factor": lambda row_max, new_max: np.where(row_max == -np.inf, 1.0, np.exp(row_max - new_max)),
+                     "block_sum": lambda powers, factor: factor * powers.sum(axis=-1, keepdims=True),
+                     "block_output": lambda powers, value, factor: factor * (powers @ value)}),
+            does="The factor exp(old maximum - new maximum) is put on the new block as well.",
+            why="The new block is measured from the new maximum already; only what came before needs the factor.",
+            ask="Which part of the sum is still relative to the old maximum?"),
+    Mistake("block maximum instead of the running maximum",
+            change={"new_max": lambda row_max, scores: _row_highest(scores)},
+            does="It is right as long as exp does not overflow: when a block lies far below the one before, the "
+                 "factor exp(old maximum - new maximum) is infinite.",
+            why="The running maximum is the larger of the old one and the block's; then no factor exceeds 1.",
+            ask="What should the maximum be after a block whose scores are all small?"),
+    Mistake("block measured from its own maximum",
+            change=({"powers": lambda scores, row_max, new_max: np.exp(scores - _row_highest(scores))},
+                    {"powers": lambda scores, row_max, new_max: np.exp(scores - _row_highest(scores)), "factor": _one}),
+            does="Each block's powers are relative to the block's own maximum, and are added as they are.",
+            why="All terms of the sum must be relative to the same number, the running maximum.",
+            ask="From which maximum are the scores of the new block measured, and from which the old ones?"),
+    Mistake("block measured from the old maximum",
+            change=({"powers": lambda scores, row_max, new_max: np.exp(
+                scores - np.where(row_max == -np.inf, new_max, row_max))},),
+            does="A block's scores are measured from the maximum before it.",
+            why="The running maximum has to be updated first: then the block and the rescaled rest are relative to "
+                "the same number, and no exponent is above 0.",
+            ask="Which maximum is known before the block's exponentials are taken?"),
+    Mistake("only the last block",
+            change=({"factor": lambda row_max, new_max: np.zeros_like(new_max)},),
+            does="The output is that of the last block alone.",
+            why="The sum and the output so far are carried along: rescaled, then added to the new block's.",
+            ask="Which assignment forgets the blocks before?"),
+    Mistake("only the first block", change={"blocks": lambda *given: _blocks(*given)[:1]},
+            does="The output is that of the first block alone.",
+            why="A return inside the loop ends it after one round.",
+            ask="How far is your return indented?"),
+    Mistake("tail block dropped", change={"blocks": _full_blocks},
+            does="The keys after the last full block do not count.",
+            why="n_k need not be a multiple of block_size: the last block may be short. range(0, n_k, block_size) "
+                "has a start for it, and a slice ends by itself where the array ends.",
+            ask="How many blocks are there for 7 keys and a block size of 3?"),
+    Mistake("last block dropped", change={"blocks": lambda *given: _blocks(*given)[:-1]},
+            does="The last block does not count, whether it is full or not.",
+            why="range(0, n_k - block_size, block_size) ends before the last start.",
+            ask="At which key does the last block start, and does your loop get there?"),
+    Mistake("tail block counted as zeros", change={"blocks": _padded_blocks},
+            does="The last block is filled up with keys of 0, which get the score 0 and a weight.",
+            why="exp(0 - maximum) is not 0: the filling counts. Mask its scores with -inf, or do not fill at all.",
+            ask="Which score adds nothing to a sum of exponentials?"),
+    Mistake("first block dropped", change={"blocks": lambda *given: _blocks(*given)[1:]},
+            does="The first block does not count.",
+            why="The blocks start at key 0.",
+            ask="At which key does your first block start?"),
+    Mistake("blocks that overlap",
+            change=({"blocks": lambda *given: _blocks(*given, extra=1)}, {"blocks": _from_every_key}),
+            does="Keys where two blocks meet count more than once.",
+            why="A slice ends before its second number: key[start : start + block_size] holds block_size keys, "
+                "and the next start is block_size further.",
+            ask="Which keys does key[0:3] hold, and where must the next block start?"),
+    Mistake("last key of each block dropped", change={"blocks": lambda *given: _blocks(*given, extra=-1)},
+            does="Each block is one key too short.",
+            why="A slice ends before its second number: key[start : start + block_size] holds block_size keys.",
+            ask="Which keys does key[0:3] hold?"),
+    Mistake("values of the first block", change={"blocks": _first_values},
+            does="Every block of keys is used with the first block of values.",
+            why="Key j and value j belong together: both are cut at the same places.",
+            ask="Which values belong to the keys of the second block?"),
+    Mistake("partial results averaged",
+            change=({"factor": _one, "powers": _block_weights}, {"factor": _one, "powers": _block_weights_by_length}),
+            does="The output is the plain mean of the blocks' outputs, whatever their scores are.",
+            why="A block counts as much as its sum of exponentials says.",
+            ask="Which block should count more if its scores are much larger?"),
+    Mistake("partial results added",
+            change={"factor": _one, "powers": _block_weights, "finish_stream": _bare},
+            does="The output is the sum of the blocks' outputs.",
+            why="Each block is divided by its own sum already. The blocks' shares in the common sum have to be "
+                "1 together.",
+            ask="What must the output be if all values are equal?"),
+    Mistake("not divided by the sum", change={"finish_stream": _bare},
+            does="The output is a sum of powers times values, and is not divided by the sum of the powers.",
+            why="Weights are shares of one whole: after the last block the output is divided by the running sum.",
+            ask="What must the weights of one query sum to?"),
+    Mistake("divided in every block",
+            change=({"after_block": _divided_again, "finish_stream": _bare}, {"after_block": _divided_again}),
+            does="The output is divided by the running sum after every block, and carried on like that.",
+            why="The division comes once, at the end. Otherwise the old part is divided by sums that it has "
+                "been divided by before.",
+            ask="How often is the first block's part divided in your loop?"),
+    Mistake("no maximum subtracted",
+            change=({"new_max": lambda row_max, scores: np.zeros_like(row_max), "factor": _one},),
+            does="For small scores it is right. For scores above 709 (above 88 in float32, above 11 in float16) exp "
+                 "overflows, and inf / inf is NaN; for a row far below 0 it is 0 / 0.",
+            why="The softmax does not change when a number is subtracted from all scores of a row; with "
+                "the running maximum no exponent is above 0.",
+            ask="Which number can be subtracted from every score of a row so that exp never overflows?"),
+    Mistake("one maximum for the whole array",
+            change={"new_max": lambda row_max, scores: np.maximum(row_max, scores.max())},
+            does="A row that lies far below the largest score of all underflows to 0 / 0.",
+            why="Each query needs a running maximum of its own, so that its largest power is 1.",
+            ask="What is left of a row whose scores all lie 10000 below another row's?"),
+    Mistake("maximum starts at 0",
+            change=tuple({"start": lambda query, value, top=top: _stream_start(query, value, top)}
+                         for top in (0.0, 1.0, -1.0)),
+            does="It is right, unless all scores of a query lie far below 0: then every power underflows, and "
+                 "0 / 0 is NaN.",
+            why="The maximum has to start below every score: at -inf.",
+            ask="Which number is smaller than every score?"),
+    Mistake("maximum starts too high",
+            change=tuple({"start": lambda query, value, top=top: _stream_start(query, value, top)}
+                         for top in (-100.0, -999.0, -1000.0)),
+            does="If all scores of a query lie far below the number it started with, every power underflows.",
+            why="The maximum has to start below every score: at -inf.",
+            ask="Which number is smaller than every score?"),
+    Mistake("epsilon in the denominator",
+            change=tuple({"finish_stream": lambda output, row_sum, value, e=e: output / (row_sum + e)}
+                         for e in softmax.EPSILONS[2:]),
+            does="Each row of weights sums to a little less than 1.",
+            why="With the maximum subtracted the sum is at least 1 and never 0; a small number added "
+                "to it only makes the weights wrong.",
+            ask="How small can the sum get once the maximum is subtracted?"),
+    Mistake("power of 2 instead of e",
+            change={"powers": lambda scores, row_max, new_max: np.exp2(scores - new_max),
+                    "factor": lambda row_max, new_max: np.exp2(row_max - new_max)},
+            does="The weights are those of scores multiplied by log 2: too even.",
+            why="The softmax is defined with e. Kernels use powers of 2 after multiplying the scores "
+                "by log2(e).",
+            ask="How is exp(x) written as a power of 2?"),
+    Mistake("sqrt(block_size) instead of sqrt(d_k)",
+            change={"scale": lambda scores, query, key: scores / math.sqrt(key.shape[-2])},
+            does="The scale depends on how many keys a block holds.",
+            why="One score is a sum of d_k products; how many keys there are does not touch it.",
+            ask="Over which index does the sum in q · k run, and how long is it?"),
+    *first_variants(pick(raw_scores.SCALE_MISTAKES, "no scale", "d_k instead of sqrt(d_k)", "multiplied by sqrt(d_k)",
+                         "sqrt(n_q) instead of sqrt(d_k)", "1/2 instead of a square root")),
+    *pick(raw_scores.PRODUCT_MISTAKES, "no transpose", "reshape instead of transpose", ".T on a batched array",
+          "cosine instead of dot product"),
+)
+
+SHORTER_BLOCK, ONE_BLOCK, LONG_BLOCK = "a shorter last block", "one block", "block_size larger than n_k"
+SINGLE_KEYS = "blocks of one key"
+
+
+def _stream_cases():
+    f4, f2 = np.float32, np.float16
+
+    def case(aspect, block_size, sizes, seed, batch=(), dtype=np.float64):
+        n_q, n_k, d_k, d_v = sizes
+        shapes = (n_q, d_k), (n_k, d_k), (n_k, d_v)
+        return Case(aspect, (*(normal(*batch, *shape, seed=seed + i, dtype=dtype) for i, shape in enumerate(shapes)),
+                             block_size))
+
+    def tiny(aspect, block_size, query, key, value, extreme=False):
+        return Case(aspect, (*(np.array(array, float) for array in (query, key, value)), block_size), extreme)
+
+    def huge(query, key, block_size=2):
+        value = np.arange(1.0, 1 + len(key))[:, None]
+        return tiny(HUGE, block_size, [[q] for q in query], [[k] for k in key], value, True)
+
+    return [
+        tiny(PLAIN, 2, [[1], [-1]], [[1], [0], [2], [3]], [[4], [0], [8], [-4]]),
+        tiny(PLAIN, 1, [[1]], [[0], [1]], [[4], [8]]),
+        case(PLAIN, 5, (7, 15, 3, 2), 1), case(PLAIN, 3, (5, 15, 2, 7), 4), case(PLAIN, 7, (3, 14, 5, 11), 7),
+        tiny(SHORTER_BLOCK, 2, [[1]], [[0], [1], [3]], [[4], [8], [2]]), case(SHORTER_BLOCK, 3, (5, 7, 2, 11), 10),
+        case(SHORTER_BLOCK, 5, (3, 13, 7, 2), 13), case(SHORTER_BLOCK, 4, (5, 11, 3, 2), 16),
+        case(SINGLE_KEYS, 1, (3, 7, 5, 2), 19), case(ONE_BLOCK, 7, (5, 7, 3, 2), 22),
+        tiny(LONG_BLOCK, 5, [[1]], [[0], [1]], [[4], [8]], True),
+        Case(LONG_BLOCK, case(LONG_BLOCK, 11, (5, 7, 3, 2), 25).args, True),
+        case(SQUARE, 3, (3, 9, 3, 3), 28), case(SQUARE, 5, (5, 5, 5, 5), 31), case(SQUARE, 2, (4, 4, 2, 4), 34),
+        tiny(LEADING, 2, [[[1, 2]], [[3, 1]]], [[[1, 0], [2, 1]], [[0, 3], [1, 1]]], [[[4], [8]], [[2], [-4]]]),
+        case(LEADING, 5, (3, 10, 7, 2), 37, (2,)), case(LEADING, 3, (5, 7, 2, 11), 40, (2, 3)),
+        huge([100, -100, 0], [100, 0, -100, 99]), huge([100], [-100, -99, 100, 99]),
+        huge([100, 1], [-100, -101, -102, -103]), huge([100], [100, 99, -100, -99]),
+        huge([7.6], [-100, -101, -99, -100]), huge([20], [-100, -101, -99, -100]), huge([100, 0], [100, 99, 98], 3),
+        case(FLOAT32, 3, (5, 7, 3, 2), 43, dtype=f4), case(FLOAT16, 2, (3, 5, 2, 7), 46, dtype=f2),
+    ]
+
+
+ALL_SCORES = Mistake(
+    "scores of all keys kept",
+    does="The values are right, but while it runs it holds as many scores as n_q times n_k, in one array or in pieces.",
+    why="The point of going block by block is that the memory does not grow with n_q times n_k: for 100000 "
+        "positions the scores alone would take 40 gigabytes in float32.",
+    ask="Which array in your function grows with n_q and n_k both, and what of a block is needed after it?")
+
+
+def no_scores_kept(run):
+    """An audit: whether anything as large as all scores is made.
+
+    Blocks and what is left of them take a third of that, and a learner's lists of numbers half.
+    """
+    n_q, n_k, block_size = 96, 768, 32
+    arrays = normal(n_q, 1, seed=60), normal(n_k, 1, seed=61), normal(n_k, 1, seed=62)
+    most, outcome = peak_memory(run, *arrays, block_size)
+    return ALL_SCORES if most > 0.9 * 8 * n_q * n_k and not outcome.failure else None
+
+
+streaming_attention = Exercise(
+    name="streaming_attention", signature="(query, key, value, block_size)", part=PART,
+    text="Attention with the keys and values read block_size at a time: the result of attention, but no array "
+         "of shape (n_q, n_k) is ever made.",
+    answer=streaming_attention_answer, steps=STREAM_STEPS, cases=_stream_cases, audits=(no_scores_kept,),
+    hints=(
+        "Go through the keys once, in slices of block_size; the last one may be shorter. What must be known of the "
+        "blocks before, when a block comes?",
+        "Three running quantities for each query: the maximum of the scores, the sum of the powers, and the sum of "
+        "powers times values. The last two are relative to the maximum so far.",
+        "When the maximum grows, both sums so far get the factor exp(old maximum - new maximum). Then the block's "
+        "own powers, exp(scores - new maximum), are added.",
+        "Start at -inf, 0 and 0. For each block: scores; new maximum, by np.maximum; factor; sum = sum * factor + "
+        "powers.sum(axis=-1, keepdims=True); output = output * factor + powers @ value block. At the end output / sum.",
+    ),
+    mistakes=STREAM_MISTAKES,
+)
+
 EXERCISES = (
     av_product, attention, masked_attention, dropout_weights, split_heads, merge_heads,
-    multi_head_attention, grouped_query_attention, attention_backward,
+    multi_head_attention, grouped_query_attention, attention_backward, streaming_attention,
 )
