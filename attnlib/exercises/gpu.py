@@ -10,6 +10,7 @@ from .av_product import (ATTENTION_STEPS, MASKING_MISTAKES, attention, attention
                          drop, pick)
 from .engine import FLOAT16, FLOAT32, HUGE, LEADING, PLAIN, SQUARE, Case, Exercise, Mistake, normal
 from .generic import DEVICE
+from .watch import Listener, torch_missing
 
 PART = "On the GPU"
 
@@ -172,76 +173,23 @@ DEVICE_INSIDE = Mistake(
     ask=DEVICE.ask)
 
 
-class Watch:
-    """Listens to torch while a function runs: which functions are called, and whether two devices meet.
-
-    Without a second device, a tensor made without saying on which device is called loose, and so
-    is what is computed of loose tensors alone. Where it meets another, or comes back as the answer,
-    the function would fail on a GPU. A loose number, a tensor without axes, may meet anything.
-    """
-
-    def __init__(self):
-        self.names, self.loose, self.met, self.last = [], {}, False, False
-
-    def run(self, run):
-        import torch
-        from torch.overrides import TorchFunctionMode
-
-        def listen(mode, function, types, args=(), kwargs=None):
-            result = function(*args, **(kwargs or {}))
-            self.note(getattr(function, "__name__", ""), args, kwargs or {}, result)
-            return result
-
-        mode = type("Listen", (TorchFunctionMode,), {"__torch_function__": listen})
-        with mode():
-            self.outcome = run(*(torch.from_numpy(normal(2, n, 16, seed=n)) for n in (5, 7, 7)))
-        return self
-
-    @property
-    def two_devices(self):
-        return self.met or bool(self.last and self.outcome.answer)
-
-    def note(self, name, args, kwargs, result):
-        self.names.append(name)
-        used = list(_tensors([*args, *kwargs.values()]))
-        loose = [id(tensor) in self.loose for tensor in used]
-        if name == "detach":  # the last one is the checker's own, of the answer
-            self.last = any(loose)
-        if name in ("__getitem__", "__setitem__", "copy_", "index_put_"):  # these may join two devices
-            used, loose = used[:1], loose[:1]
-        if self._is_placed(name, args[1:], kwargs):
-            return
-        if not all(loose) and any(own and tensor.ndim for own, tensor in zip(loose, used)):
-            self.met = True
-        if all(loose) or name == "cpu":
-            self.loose.update((id(tensor), tensor) for tensor in _tensors([result]))
-
-    @staticmethod
-    def _is_placed(name, others, kwargs):
-        """Whether a call says on which device its result is to be."""
-        kinds = {type(other).__name__ for other in others}
-        moves = name in ("to", "type_as") and kinds & {"device", "Tensor", "str"}
-        return bool(moves) or name == "cuda" or kwargs.get("device") is not None
+OWN_NAMES = ("scaled_dot_product", "multi_head_attention", "flex_attention")
 
 
-def _tensors(items):
-    """The tensors among these items, and in lists and tuples among them."""
-    for item in items:
-        if hasattr(item, "detach"):
-            yield item
-        elif isinstance(item, (list, tuple)):
-            yield from _tensors(item)
+def _heard(run):
+    import torch
+
+    return Listener().hear(run, *(torch.from_numpy(normal(2, n, 16, seed=n)) for n in (5, 7, 7)))
 
 
 def calls_own_attention(run):
     """The Mistake if torch's attention is called, by whichever of its names."""
-    own = ("scaled_dot_product", "multi_head_attention", "flex_attention")
-    return OWN_ATTENTION if any(word in name for word in own for name in Watch().run(run).names) else None
+    return OWN_ATTENTION if _heard(run).heard(*OWN_NAMES) else None
 
 
 def stays_on_the_cpu(run):
     """The Mistake if a tensor made inside is not on the inputs' device."""
-    return DEVICE_INSIDE if Watch().run(run).two_devices else None
+    return DEVICE_INSIDE if _heard(run).two_devices else None
 
 
 attention_torch = Exercise(
@@ -259,7 +207,7 @@ attention_torch = Exercise(
         "output.to(dtype), where dtype is the one noted at the start.",
     ),
     mistakes=(*drop(attention.mistakes, "np.dot on batches"), *WIDTH_MISTAKES, *TORCH_MISTAKES),
-    audits=(calls_own_attention, stays_on_the_cpu),
+    audits=(calls_own_attention, stays_on_the_cpu), missing=torch_missing,
     aspects={IN_FLOAT16: WIDTH_MISTAKES[0], IN_BFLOAT16: WIDTH_MISTAKES[0]},
 )
 
@@ -367,7 +315,7 @@ attention_torch_causal = Exercise(
         "are torch.where(mask, scores, -torch.inf); softmax, values and dtype as before.",
     ),
     mistakes=(*(m for m in attention_torch.mistakes if m.name != "causal mask applied"), *CAUSAL_MISTAKES),
-    audits=(calls_own_attention, stays_on_the_cpu),
+    audits=(calls_own_attention, stays_on_the_cpu), missing=torch_missing,
     aspects={IN_FLOAT16: WIDTH_MISTAKES[0], IN_BFLOAT16: WIDTH_MISTAKES[0]},
 )
 
@@ -1193,10 +1141,12 @@ def split_kv_cases():
     edge = (np.array([[1.0]]), np.array([[709.0], [709.3]]), np.array([[2.0], [3.0]]))  # exp fits, their sum does not
     tiny = (np.array([[2.0]]), np.array([[0.0], [1.0], [2.0], [0.0]]), np.array([[4.0], [8.0], [-4.0], [2.0]]))
     return [Case(PLAIN, (*tiny, 2)), Case(PLAIN, (*arrays(5, 6, 3, 2, 1), 3)),
-            Case(PLAIN, (*arrays(7, 10, 11, 3, 4), 5)), Case(PLAIN, (*arrays(3, 12, 5, 7, 7), 4)), Case("one part", (*arrays(5, 7, 3, 2, 10), 1)),
+            Case(PLAIN, (*arrays(7, 10, 11, 3, 4), 5)), Case(PLAIN, (*arrays(3, 12, 5, 7, 7), 4)),
+            Case("one part", (*arrays(5, 7, 3, 2, 10), 1)),
             Case("a part for each key", (*arrays(5, 7, 3, 2, 13), 7)),
             Case(UNEVEN, (*mirrored(tiny[0], tiny[1][:2], tiny[2][:2]), 2)),
-            Case(UNEVEN, (*mirrored(*arrays(5, 4, 3, 2, 16)), 2)), Case(UNEVEN, (*mirrored(*arrays(2, 3, 5, 7, 19)), 4)),
+            Case(UNEVEN, (*mirrored(*arrays(5, 4, 3, 2, 16)), 2)),
+            Case(UNEVEN, (*mirrored(*arrays(2, 3, 5, 7, 19)), 4)),
             Case(HUGE, (*edge, 2), True)] + found
 
 

@@ -1,0 +1,617 @@
+"""The exercises of the part "On the GPU" that are answered by a Triton kernel.
+
+They are checked on a CUDA device, or else in Triton's interpreter, on the CPU.
+"""
+
+import dataclasses
+
+import numpy as np
+
+from . import gpu, raw_scores, softmax
+from .av_product import ATTENTION_STEPS, attention, attention_answer, pick
+from .engine import FLOAT16, HUGE, PLAIN, SQUARE, Case, Exercise, Mistake, normal
+from .gpu import PART
+from .watch import Kernels, Listener, kernel_device, kernels_missing, kernels_watched, tables_made
+
+
+# ---------------------------------------------------------------- what both Triton exercises share
+
+NO_KERNEL = Mistake(
+    "no Triton kernel launched",
+    does="The answer comes from torch alone.",
+    why="Here you write the kernel: what one program reads, computes and writes.",
+    ask="Which line of your function launches a kernel, as in kernel[grid](...)?")
+
+NEVER_WRITTEN = (np.nan, 0.0)  # what torch.empty and torch.zeros leave where a kernel does not write
+
+NOT_CAST = Mistake(
+    "half precision not cast to float32",
+    does="The function is right for float32, and not for float16.",
+    why="A kernel loads float16 as float16, and tl.exp takes float32 or float64 only. Cast after each "
+        "load, compute in float32, and the store goes back to the output's dtype.",
+    ask="Which dtype has what tl.load returns if the tensor is float16?")
+
+
+def out_of_bounds(*unused):
+    raise IndexError("outside its tensors")
+
+
+def power_of_2(n):
+    return 1 << (n - 1).bit_length()
+
+
+def launches(run, *args):
+    before = Kernels.launches
+    run(*args)
+    return Kernels.launches > before
+
+
+# ---------------------------------------------------------------- softmax_triton
+
+def softmax_triton_answer(do, scores):
+    rows, n = scores.shape
+    loaded = do.load(scores)
+    weights = do.loop(do, loaded)
+    return do.store(weights[..., :n], n)
+
+
+def _whole_rows(do, scores):
+    return softmax.softmax_steps_answer(do, scores, -1)
+
+
+def _padded(value, width):
+    def load(scores):
+        rows, n = scores.shape
+        return np.concatenate([scores, np.full((rows, width(n) - n), value)], axis=-1)
+
+    return {"load": load}
+
+
+def _multiple_of(block):
+    return lambda n: -(-n // block) * block
+
+
+def _stored(where, blank):
+    """Where `where` says no the output keeps what it was made with."""
+    return {"store": lambda weights, n: np.where(where(*np.indices(weights.shape), *weights.shape), weights, blank)}
+
+
+def _cut(block, blank):
+    def store(weights, n):
+        return np.pad(weights, ((0, 0), (0, n - weights.shape[-1])), constant_values=blank)
+
+    return {"load": lambda scores: scores[:, :block], "store": store}
+
+
+def _unless_power_of_2(scores):
+    return scores if scores.shape[-1] == power_of_2(scores.shape[-1]) else out_of_bounds()
+
+
+def _one_program_a_column(blank):
+    def store(weights, n):
+        rows = len(weights)
+        if n > rows and kernel_device() == "cpu":
+            out_of_bounds()
+        return np.where(np.arange(rows)[:, None] < n, weights, blank)
+
+    return {"store": store}
+
+
+def _tiles(scores, block):
+    return [scores[:, at:at + block] for at in range(0, scores.shape[-1], block)]
+
+
+def _tile_maximum(block):
+    def loop(do, scores):
+        powers = [np.exp(tile - tile.max(axis=-1, keepdims=True)) for tile in _tiles(scores, block)]
+        return np.concatenate(powers, axis=-1) / sum(p.sum(axis=-1, keepdims=True) for p in powers)
+
+    return {"loop": loop}
+
+
+def _sum_not_rescaled(block):
+    def loop(do, scores):
+        highest, total = -np.inf, 0.0
+        for tile in _tiles(scores, block):
+            highest = np.maximum(highest, tile.max(axis=-1, keepdims=True))
+            total = total + np.exp(tile - highest).sum(axis=-1, keepdims=True)
+        return np.exp(scores - highest) / total
+
+    return {"loop": loop}
+
+
+def _tiles_alone(block):
+    return {"loop": lambda do, scores: np.concatenate([raw_scores._softmax(t) for t in _tiles(scores, block)], axis=-1)}
+
+
+def _last_tile_summed(block):
+    def loop(do, scores):
+        powers = np.exp(scores - scores.max(axis=-1, keepdims=True))
+        return powers / _tiles(powers, block)[-1].sum(axis=-1, keepdims=True)
+
+    return {"loop": loop}
+
+
+def _sum_too_often_rescaled(block):
+    """Each tile's sum is taken to the new maximum as well."""
+    def loop(do, scores):
+        highest, total = np.full((len(scores), 1), -np.inf), 0.0
+        for tile in _tiles(scores, block):
+            new = np.maximum(highest, tile.max(axis=-1, keepdims=True))
+            total = (total + np.exp(tile - new).sum(axis=-1, keepdims=True)) * np.exp(highest - new)
+            highest = new
+        return np.exp(scores - highest) / total
+
+    return {"loop": loop}
+
+
+BLOCKS = (64, 128, 256, 512, 1024, 2048, 4096)
+
+SOFTMAX_TRITON_MISTAKES = (
+    Mistake("padding counted as zeros",
+            change=(_padded(0.0, power_of_2), *(_padded(0.0, _multiple_of(block)) for block in BLOCKS)),
+            does="Rows whose length is no power of 2, or no multiple of the block, sum to less than 1.",
+            why="A block is longer than such a row. What tl.load finds beyond the row is 0 if nothing else "
+                "is said, and exp gives 0 a weight; it must be -inf.",
+            ask="Which value of `other` in tl.load adds nothing to the sum of powers?"),
+    Mistake("+inf instead of -inf", change=_padded(np.inf, power_of_2),
+            does="Rows whose length is no power of 2 become NaN.",
+            why="Beyond the row stands +inf: inf - inf is NaN. It must be -inf.",
+            ask="Which value of `other` in tl.load adds nothing to the sum of powers?"),
+    Mistake("large negative number instead of -inf",
+            change=tuple(_padded(value, power_of_2) for value in (-1.0, -100.0, -1e3, -9999.0, -1e4)),
+            does="Beyond the row stands a number such as -10000, which a score may be as well.",
+            why="Only -inf is below every score.",
+            ask="What are the weights of a row whose scores are all near -10000?"),
+    Mistake("no mask on the load", change={"load": _unless_power_of_2},
+            does="The kernel reads or writes beyond the row, and at the last row beyond the tensor.",
+            why="A block's length is a power of 2; what lies beyond the row belongs to another row or to "
+                "somebody else. Loads and stores need mask=columns < n.",
+            ask="How many entries does tl.arange(0, BLOCK) have, and how many has the row?"),
+    Mistake("block's length taken for the row's stride",
+            change={"store": lambda weights, n: _unless_power_of_2(weights) if len(weights) > 1 else weights},
+            does="Row i is looked for at i * BLOCK, and found only if the row is as long as the block.",
+            why="Rows lie stride(0) entries apart; the block is longer than a row.",
+            ask="How many entries lie between the starts of two rows?"),
+    Mistake("fixed block",
+            change=tuple(_cut(block, blank) for block in (16, 32, *BLOCKS, 8192) for blank in NEVER_WRITTEN),
+            does="Only the first entries of a long row are read and written.",
+            why="A block of fixed length does not hold any row: take the next power of 2 above n, or loop "
+                "over blocks.",
+            ask="How long may a row be, and how long is your block?"),
+    Mistake("only the first row", change=tuple(_stored(lambda i, j, *sizes: i == 0, blank) for blank in NEVER_WRITTEN),
+            does="Row 0 is right; the others are not written.",
+            why="One program does one row: the grid needs as many programs as there are rows, and each "
+                "adds program_id * stride to its pointers.",
+            ask="How many programs does your grid start, and which row does each of them do?"),
+    Mistake("grid of columns instead of rows", change=tuple(map(_one_program_a_column, NEVER_WRITTEN)),
+            does="As many rows are done as there are columns.",
+            why="One program does one row: the grid is (rows,), not (n,).",
+            ask="What does scores.shape[1] count?"),
+    Mistake("nothing written", change=tuple(_stored(lambda i, j, *sizes: i < 0, blank) for blank in NEVER_WRITTEN),
+            does="The output holds what it was made with.",
+            why="A kernel returns nothing: tl.store writes its result, and where it writes nothing the "
+                "output stays as torch.empty or torch.zeros made it.",
+            ask="Which line of your kernel writes to the output, and how often does it run?"),
+    Mistake("tile maximum instead of running maximum", change=tuple(map(_tile_maximum, BLOCKS)),
+            does="In a row of several blocks each block subtracts a maximum of its own.",
+            why="Powers with different maxima are not on one scale: the sum needs one maximum for the row.",
+            ask="Which number was subtracted from the scores of each block?"),
+    Mistake("sum not rescaled", change=tuple(map(_sum_not_rescaled, BLOCKS)),
+            does="In a row of several blocks the sum keeps the scale of an old maximum.",
+            why="When the maximum grows from m to m', the sum so far must be multiplied by exp(m - m').",
+            ask="By which factor do the earlier powers change when a larger maximum comes?"),
+    Mistake("blocks normalised alone", change=tuple(map(_tiles_alone, BLOCKS)),
+            does="Each block of a long row sums to 1.",
+            why="The whole row must sum to 1: the sum runs over all its blocks.",
+            ask="What does a row of three blocks sum to?"),
+    Mistake("only the last block summed", change=tuple(map(_last_tile_summed, BLOCKS)),
+            does="A long row is divided by the sum of its last block.",
+            why="The sum must run over all blocks: total = total + ..., not total = ....",
+            ask="What happens in your loop to the sums of the blocks before?"),
+)
+
+
+def softmax_triton_cases():
+    device = kernel_device()
+    f4 = np.float32
+
+    def case(aspect, scores, dtype=f4, extreme=False):
+        return Case(aspect, (np.array(scores, dtype),), extreme, device=device)
+
+    def rowwise(aspect, row, dtype=f4, extreme=False):
+        return case(aspect, [row, [0.0] * (len(row) - 1) + [1.0]], extreme=extreme)
+
+    def long(rows, n):
+        scores = normal(rows, n, seed=101, dtype=f4)
+        scores[:, -1] += 6  # the last block has the maximum
+        scores[-1, 0] += 9
+        return case("long rows", scores)
+
+    return [
+        case(PLAIN, [[0, 1, 3], [2, 5, 4]]), case(PLAIN, normal(5, 7, seed=102)), case(PLAIN, normal(7, 3, seed=103)),
+        case(SQUARE, [[0, 1], [2, 5]]), case(SQUARE, normal(5, 5, seed=104)),
+        case("a power of 2", [[1, 0, 2, -1]]), case("a power of 2", normal(3, 16, seed=105)),
+        case("one row", [[1.0, 0.5, 2.5, -0.1, 0.0]]), case("one column", [[3], [-2], [5]]),
+        case("a multiple of 64", normal(1, 192, seed=106)), long(2, 100), long(3, 1000), long(2, 5000), long(1, 16384),
+        case(HUGE, [[10000, 9999, 9998], [0, 1, 2]], extreme=True),
+        case(HUGE, [[-10000, -9999, -9998], [0, 1, 2]], extreme=True),
+        *softmax.extreme_rows(rowwise),
+        case(FLOAT16, [[0, 1, 3], [2, 4, 1]], np.float16), case(FLOAT16, normal(3, 5, seed=107), np.float16),
+    ]
+
+
+(EPSILON,) = pick(softmax.softmax.mistakes, "epsilon in the denominator")  # of float32's size
+
+OWN_SOFTMAX = Mistake(
+    "torch's own softmax called",
+    does="The answer comes from torch.softmax, or from a module that calls it.",
+    why="That is the function which the kernel is to replace.",
+    ask="Which three steps does that call stand for?")
+
+
+def kernel_computes_softmax(run):
+    import torch
+
+    scores = torch.from_numpy(normal(2, 3, seed=108, dtype=np.float32)).to(kernel_device())
+    if not launches(run, scores):
+        return NO_KERNEL
+    return OWN_SOFTMAX if Listener().hear(run, scores).heard("softmax", "logsumexp") else None
+
+
+softmax_triton = Exercise(
+    name="softmax_triton", signature="(scores)", part=PART, library="torch",
+    text="The softmax of each row of a torch tensor (rows, n), n up to 16384, by a Triton kernel.",
+    answer=softmax_triton_answer,
+    steps={**softmax.SOFTMAX_STEPS, "load": lambda scores: scores, "loop": _whole_rows,
+           "store": lambda weights, n: weights},
+    cases=softmax_triton_cases,
+    hints=(
+        "One program does one row: the grid is (rows,), and tl.program_id(0) says which row it is.",
+        "A block's length is a power of 2: triton.next_power_of_2(n), passed as a tl.constexpr. Columns "
+        "are tl.arange(0, BLOCK), and those at n and beyond are masked out.",
+        "tl.load(pointer + row * stride + columns, mask=columns < n, other=-float(\"inf\")): the padding "
+        "adds nothing to the sum. Cast it with .to(tl.float32).",
+        "Subtract tl.max(x, axis=0), take tl.exp, divide by tl.sum(..., axis=0), and tl.store with the "
+        "same mask. The launcher makes torch.empty_like(scores) and returns it.",
+    ),
+    mistakes=(
+        *pick(softmax.softmax.mistakes, "no maximum subtracted", "minimum subtracted instead of maximum",
+              "mean subtracted instead of maximum", "maximum of absolute values", "no exponential",
+              "power of 2 instead of e", "sigmoid instead of softmax", "sign flipped", "not divided by the sum",
+              "divided by the number of scores", "divided by the Euclidean length", "logarithm of the softmax",
+              "softmax over the queries' axis", "softmax over everything"),
+        dataclasses.replace(EPSILON, change=EPSILON.variants[:4]),
+        *SOFTMAX_TRITON_MISTAKES,
+    ),
+    audits=(kernel_computes_softmax,), missing=kernels_missing, around=kernels_watched, seconds=30.0,
+    aspects={FLOAT16: NOT_CAST},
+)
+
+
+# ---------------------------------------------------------------- flash_attention_triton
+
+def flash_triton_answer(do, query, key, value, is_causal):
+    query, key, value = do.heads(query, key, value)
+    is_causal = do.flag(is_causal)
+    scores = do.hide(raw_scores.raw_scores_answer(do, query, key), is_causal)
+    scores, value = do.pad(scores, do.choose_values(query, key, value), is_causal)
+    return do.store(do.stream(do, scores, value, query))
+
+
+def _at_once(do, scores, value, query):
+    return attention_answer(
+        gpu.hooked(do, roles=lambda q, k: (q, k), transpose=lambda k: k, product=lambda q, k: scores,
+                   scale=lambda s, q, k: s, choose_values=lambda q, k, v: v), query, value, value)
+
+
+def _hidden(scores, is_causal, seen, fill=-np.inf):
+    n = scores.shape[-1]
+    return np.where(seen(np.arange(n), np.arange(n)[:, None]), scores, fill) if is_causal else scores
+
+
+def _causal(seen=lambda key, query: key <= query, fill=-np.inf):
+    return {"hide": lambda scores, is_causal: _hidden(scores, is_causal, seen, fill)}
+
+
+def _padded_keys(block):
+    """Keys beyond the last one are read as zeros; only a causal mask hides their scores of 0."""
+    def pad(scores, value, is_causal):
+        if is_causal:
+            return scores, value
+        n = scores.shape[-1]
+        widths = [(0, 0)] * (scores.ndim - 1)
+        more = (-n) % block
+        return np.pad(scores, [*widths, (0, more)]), np.pad(value, [*widths[:-1], (0, more), (0, 0)])
+
+    return {"pad": pad}
+
+
+def _last_keys_dropped(block):
+    def stream(do, scores, value, query):
+        kept = scores.shape[-1] // block * block
+        if not kept:
+            return np.full(query.shape, np.nan)
+        return _at_once(do, scores[..., :kept], value[..., :kept, :], query)
+
+    return {"stream": stream}
+
+
+def _key_tiles(scores, value, block):
+    return [(scores[..., at:at + block], value[..., at:at + block, :]) for at in range(0, scores.shape[-1], block)]
+
+
+def _online(block, rescale_output=True, rescale_sum=True, running=True, skips=False):
+    """Attention a block of keys at a time, with one of its steps left out.
+
+    A block in which a query sees nothing is read too, or skipped, where that makes a difference.
+    """
+    def stream(do, scores, value, query):
+        highest, total, output = -np.inf, 0.0, 0.0
+        for tile, part in _key_tiles(scores, value, block):
+            own = tile.max(axis=-1, keepdims=True)
+            new = np.maximum(highest, own) if running else own
+            factor = np.exp(highest - new) if np.ndim(highest) else 0.0
+            powers = np.where(skips & np.isneginf(own), 0.0, np.exp(tile - new))
+            total = total * (factor if rescale_sum else 1) + powers.sum(axis=-1, keepdims=True)
+            output = output * (factor if rescale_output else 1) + powers @ part
+            highest = new
+        return output / total
+
+    return {"stream": stream}
+
+
+def _each_tile_alone(block, mean, skips=False):
+    def stream(do, scores, value, query):
+        parts = [raw_scores._softmax(tile) @ part for tile, part in _key_tiles(scores, value, block)]
+        return sum(np.nan_to_num(part) if skips else part for part in parts) / (len(parts) if mean else 1)
+
+    return {"stream": stream}
+
+
+def _only_tile(block, at):
+    def stream(do, scores, value, query):
+        tile, part = _key_tiles(scores, value, block)[at]
+        return raw_scores._softmax(tile) @ part
+
+    return {"stream": stream}
+
+
+def _diagonal_skipped(block):
+    """The loop ends where the block of queries begins."""
+    return _causal(lambda key, query: key < query // block * block)
+
+
+def _written(where, blank):
+    """Where `where`, of batch, head and position, says no the output keeps what it was made with."""
+    def store(output):
+        batch, head, position, _ = np.indices(output.shape)
+        return np.where(where(batch, head, position, output.shape), output, blank)
+
+    return store
+
+
+def _first_head(array):
+    return np.broadcast_to(array[:1, :1], array.shape)
+
+
+def _first_of_batch(array):
+    return np.broadcast_to(array[:1], array.shape)
+
+
+def _heads_mixed(pick_head, written):
+    def heads(query, key, value):
+        return pick_head(query), pick_head(key), pick_head(value)
+
+    return ({"heads": heads}, *({"heads": heads, "store": _written(written, blank)} for blank in NEVER_WRITTEN),
+            {"heads": lambda query, key, value: (query, pick_head(key), pick_head(value))})
+
+
+KEY_BLOCKS = (16, 32, 64, 128)
+
+FLASH_MISTAKES = (
+    Mistake("causal flag ignored", change={"flag": lambda is_causal: False},
+            does="With is_causal=True every query still sees every key.",
+            why="Under the causal mask query i sees the keys 0 to i, and nothing after them.",
+            ask="Where does your kernel use the flag?"),
+    Mistake("always causal", change={"flag": lambda is_causal: True},
+            does="With is_causal=False later keys are hidden as well.",
+            why="The mask belongs there only if the flag asks for it.",
+            ask="Where does your kernel use the flag?"),
+    Mistake("causal flag inverted", change={"flag": lambda is_causal: not is_causal},
+            does="The mask is there when the flag is False, and not when it is True.",
+            why="is_causal=True asks for the mask.",
+            ask="What does your kernel do if the flag is True?"),
+    *(dataclasses.replace(mistake, change=_causal(seen)) for mistake, seen in zip(
+        pick(raw_scores.causal_mask.mistakes, "diagonal excluded", "one key too many",
+             "the future instead of the past"),
+        (lambda key, query: key < query, lambda key, query: key <= query + 1, lambda key, query: key >= query))),
+    Mistake("masked scores set to 0", change=_causal(fill=0.0),
+            does="Scores of later keys are 0.",
+            why="exp(0) is 1: a later key keeps a weight, more than one with a negative score.",
+            ask="Which score gives a weight of exactly 0?"),
+    Mistake("large negative number instead of -inf", change=tuple(_causal(fill=fill) for fill in (-1e4, -1e3, -100.0)),
+            does="Scores of later keys are a number such as -10000, which is not below every score.",
+            why="Scores may be as low themselves; then later keys get a weight.",
+            ask="What are the weights of query 0 if its only allowed score is -10000 too?"),
+    Mistake("diagonal block skipped", change=tuple(map(_diagonal_skipped, KEY_BLOCKS)),
+            does="With is_causal=True a query sees only the keys before its block of queries; the first "
+                 "block sees none, and becomes NaN.",
+            why="The block on the diagonal is the one that is masked in part. The loop ends after it: at "
+                "(block of queries + 1) * its length.",
+            ask="Which keys does the last query of a block see, and does your loop reach them?"),
+    Mistake("padding counted as zeros", change=tuple(map(_padded_keys, KEY_BLOCKS)),
+            does="If n is no multiple of the block, weight goes to keys that do not exist.",
+            why="tl.load gives zeros beyond the last key, and so scores of 0; exp(0) is 1. These scores "
+                "must be -inf before the maximum is taken.",
+            ask="What is the score of a key of zeros, and what is its power?"),
+    Mistake("no mask on the load", change=tuple(
+                {"heads": lambda query, key, value, block=block: out_of_bounds() if query.shape[-2] % block
+                 else (query, key, value)} for block in KEY_BLOCKS),
+            does="The kernel reads or writes beyond the last position of a head, and at the last head beyond "
+                 "the tensor.",
+            why="Blocks have a fixed length, and n is no multiple of it: loads and stores need a mask such as "
+                "rows[:, None] < n.",
+            ask="How many rows has the last block, and how many of them exist?"),
+    Mistake("last keys dropped", change=tuple(map(_last_keys_dropped, KEY_BLOCKS)),
+            does="If n is no multiple of the block, the last keys are not read.",
+            why="n // BLOCK blocks leave up to BLOCK - 1 keys over: round up, and mask.",
+            ask="How many blocks of 16 keys are needed for 37 keys?"),
+    Mistake("last queries not computed", change=tuple(
+                {"store": _written(lambda b, h, i, shape, block=block: i < shape[2] // block * block, blank)}
+                for block in KEY_BLOCKS for blank in NEVER_WRITTEN),
+            does="If n is no multiple of the block, the last rows of the output are not written.",
+            why="The grid needs n / BLOCK programs rounded up: triton.cdiv(n, BLOCK).",
+            ask="How many blocks of 16 queries are needed for 37 queries?"),
+    Mistake("only the first block of queries", change=tuple(
+                {"store": _written(lambda b, h, i, shape, block=block: i < block, blank)}
+                for block in KEY_BLOCKS for blank in NEVER_WRITTEN),
+            does="The first rows of the output are written, and no others.",
+            why="Each program does one block of queries: the grid has as many programs as blocks, and "
+                "each adds program_id * BLOCK to its rows.",
+            ask="How many programs does your grid start, and which rows does each of them do?"),
+    Mistake("nothing written", change=tuple({"store": _written(lambda b, h, i, shape: i < 0, blank)}
+                                            for blank in NEVER_WRITTEN),
+            does="The output holds what it was made with.",
+            why="A kernel returns nothing: tl.store writes its result, and where it writes nothing the "
+                "output stays as torch.empty or torch.zeros made it.",
+            ask="Which line of your kernel writes to the output, and how often does it run?"),
+    Mistake("heads mixed up", change=_heads_mixed(_first_head, lambda b, h, i, shape: (b == 0) & (h == 0)),
+            does="Every head reads what belongs to the first head of the first batch entry.",
+            why="Each program has a head of its own, and adds that head's offset to its pointers.",
+            ask="How many entries lie between the first element of one head and that of the next?"),
+    Mistake("batch entries mixed up", change=_heads_mixed(_first_of_batch, lambda b, h, i, shape: b == 0),
+            does="Every batch entry reads what belongs to the first one.",
+            why="The pointers need the batch's offset too, not only the head's.",
+            ask="How many entries lie between one batch entry and the next?"),
+    Mistake("accumulator not rescaled", change=tuple(_online(block, rescale_output=False) for block in KEY_BLOCKS),
+            does="When a later block has a larger maximum, earlier values keep too much weight.",
+            why="When the maximum grows from m to m', sum and accumulator so far must be multiplied by exp(m - m').",
+            ask="By which factor do the earlier powers change when a larger maximum comes?"),
+    Mistake("sum not rescaled", change=tuple(_online(block, rescale_sum=False) for block in KEY_BLOCKS),
+            does="When a later block has a larger maximum, the sum so far stays too large.",
+            why="When the maximum grows from m to m', sum and accumulator so far must be multiplied by exp(m - m').",
+            ask="By which factor do the earlier powers change when a larger maximum comes?"),
+    Mistake("nothing rescaled", change=tuple(
+                _online(block, rescale_output=False, rescale_sum=False) for block in KEY_BLOCKS),
+            does="Sum and accumulator stay as they are when a later block has a larger maximum.",
+            why="When the maximum grows from m to m', both must be multiplied by exp(m - m').",
+            ask="By which factor do the earlier powers change when a larger maximum comes?"),
+    Mistake("tile maximum instead of running maximum",
+            change=tuple(_online(block, running=False, rescale_output=False, rescale_sum=False, skips=skips)
+                         for block in KEY_BLOCKS for skips in (False, True)),
+            does="Each block of keys subtracts a maximum of its own, and the results are added.",
+            why="Powers with different maxima are not on one scale. The maximum runs: "
+                "tl.maximum(m, the block's maximum), and what came before is rescaled.",
+            ask="Which number was subtracted from the scores of each block?"),
+    Mistake("partial outputs summed", change=tuple(
+                _each_tile_alone(block, False, skips) for block in KEY_BLOCKS for skips in (False, True)),
+            does="Each block of keys is a softmax of its own, and the outputs are added.",
+            why="All keys share one softmax: divide once, after the last block.",
+            ask="What do the weights of one query sum to over all blocks?"),
+    Mistake("partial outputs averaged", change=tuple(
+                _each_tile_alone(block, True, skips) for block in KEY_BLOCKS for skips in (False, True)),
+            does="Each block of keys is a softmax of its own, and counts the same.",
+            why="All keys share one softmax: a block counts as much as its powers.",
+            ask="How much of the whole sum belongs to each block?"),
+    Mistake("only one block of keys", change=tuple(_only_tile(block, at) for block in KEY_BLOCKS for at in (0, -1)),
+            does="Only the first or the last block of keys counts.",
+            why="The loop over the keys must keep what came before: rescale it, and add.",
+            ask="What happens in your loop to the accumulator of the blocks before?"),
+)
+
+
+def flash_triton_cases():
+    device = kernel_device()
+    near = 2e-2 if device == "cuda" else 1e-3  # tl.dot rounds float32 to TF32 there
+
+    def case(aspect, n, d, is_causal, batch=1, heads=1, dtype=np.float32, seed=111):
+        if device == "cuda" and d > 32:
+            dtype = np.float16  # blocks of float32 may not fit on the chip
+        arrays = [normal(batch, heads, n, d, seed=seed + i, dtype=dtype) for i in range(3)]
+        arrays[1][:, :, -1] += arrays[0][:, :, -1]  # later keys score higher
+        return Case(aspect, (*arrays, is_causal), device=device, relative=2e-2 if dtype == np.float16 else near)
+
+    def tiny(aspect, query, key, is_causal, extreme=False):
+        """Queries and keys of one number, in the first of 16 features."""
+        wide = [np.zeros((1, 1, len(numbers), 16), np.float32) for numbers in (query, key)]
+        for array, numbers in zip(wide, (query, key)):
+            array[0, 0, :, 0] = numbers
+        value = np.zeros((1, 1, len(key), 16), np.float32)
+        value[0, 0, :, :2] = np.arange(2.0 * len(key)).reshape(-1, 2) % 7 + 1
+        return Case(aspect, (*wide, value, is_causal), extreme, device=device, relative=near)
+
+    # the scale is 1/4: 200 * 200 gives a score of 10000
+    return [
+        tiny(PLAIN, [2, 1, 4], [4, 0, 2], False), tiny(CAUSAL, [2, 1, 4], [4, 0, 2], True),
+        case(PLAIN, 5, 16, False), case(CAUSAL, 5, 16, True), case(CAUSAL, 16, 16, True), case(PLAIN, 13, 16, False),
+        case(HEADS, 5, 16, False, 2, 3), case(HEADS, 3, 16, True, 2, 2),
+        case("one position", 1, 16, True, 1, 2),
+        case(BLOCKWISE, 37, 16, False), case(BLOCKWISE, 37, 16, True), case(BLOCKWISE, 70, 16, True),
+        case(BLOCKWISE, 150, 16, False),
+        case("d of 32", 5, 32, False), case("d of 64", 5, 64, True), case("d of 128", 3, 128, False),
+        tiny(HUGE, [200, 1], [200, 196], False, True), tiny(HUGE, [-200, 1], [200, 204], False, True),
+        tiny(HUGE, [-200, -200, 200], [200, 196, -200], True, True),
+        case(FLOAT16, 5, 16, False, dtype=np.float16), case(FLOAT16, 7, 16, True, dtype=np.float16),
+    ]
+
+
+CAUSAL = "is_causal=True"
+HEADS = "several heads"
+BLOCKWISE = "more positions than a block"
+
+TABLE_MADE = Mistake(
+    "an (n, n) tensor made",
+    does="The function makes a tensor with n rows and n columns.",
+    why="That is what a fused kernel avoids: it keeps a block of scores on the chip, and the memory "
+        "grows with n, not with n².",
+    ask="Which tensor of your launcher grows with the square of n?")
+
+
+def kernel_computes_attention(run):
+    import torch
+
+    n = 80
+    arrays = [torch.from_numpy(normal(1, 1, n, 16, seed=seed, dtype=np.float32)).to(kernel_device())
+              for seed in (121, 122, 123)]
+    small = [array[:, :, :3].contiguous() for array in arrays]
+    if not launches(run, *small, False):
+        return NO_KERNEL
+    if Listener().hear(run, *small, False).heard(*gpu.OWN_NAMES):
+        return gpu.OWN_ATTENTION
+    return TABLE_MADE if tables_made(run, n, *arrays, True) else None
+
+
+flash_attention_triton = Exercise(
+    name="flash_attention_triton", signature="(query, key, value, is_causal)", part=PART, library="torch",
+    text="Attention of torch tensors (batch, heads, n, d), d one of 16, 32, 64 and 128, causal or not, by a "
+         "Triton kernel that makes no (n, n) tensor.",
+    answer=flash_triton_answer,
+    steps={**ATTENTION_STEPS, "heads": lambda query, key, value: (query, key, value),
+           "flag": lambda is_causal: is_causal, **_causal(), "pad": lambda scores, value, is_causal: (scores, value),
+           "stream": _at_once, "store": lambda output: output},
+    cases=flash_triton_cases,
+    hints=(
+        "One program does one block of queries of one head, and loops over the blocks of keys. The grid "
+        "is (triton.cdiv(n, BLOCK), batch * heads).",
+        "A program keeps three things: the running maximum m, the running sum of powers, and an "
+        "accumulator of powers @ values; all in float32.",
+        "For each block: the scores by tl.dot, times 1/sqrt(d); -inf where the column is n or more, or "
+        "above the row if is_causal; then the new maximum, tl.maximum(m, tl.max(scores, 1)).",
+        "Multiply sum and accumulator by tl.exp(m - new) before adding the block's tl.exp(scores - "
+        "new[:, None]); after the loop store accumulator / sum[:, None] under the mask rows < n.",
+    ),
+    mistakes=(
+        *pick(raw_scores.SCALE_MISTAKES, "no scale", "d_k instead of sqrt(d_k)", "multiplied by sqrt(d_k)",
+              "sqrt(n_k) instead of sqrt(d_k)", "1/2 instead of a square root", "d_k fixed in the code"),
+        *pick(attention.mistakes, "K Qᵀ instead of Q Kᵀ", "no maximum subtracted",
+              "minimum subtracted instead of maximum", "no exponential", "power of 2 instead of e", "sign flipped", "not divided by the sum",
+              "softmax over the queries' axis", "softmax over everything", "weights averaged over the batch",
+              "keys instead of values", "queries instead of values"),
+        *FLASH_MISTAKES,
+    ),
+    audits=(kernel_computes_attention,), missing=kernels_missing, around=kernels_watched, seconds=60.0,
+    aspects={FLOAT16: NOT_CAST},
+)
+
+EXERCISES = (softmax_triton, flash_attention_triton)

@@ -1,0 +1,261 @@
+"""Watches torch and Triton while a learner's function runs: what its values cannot show.
+
+torch and Triton are imported where they are used.
+"""
+
+import contextlib
+import importlib.util
+import os
+import sys
+
+import numpy
+
+# ---------------------------------------------------------------- torch
+
+def torch_missing():
+    """A sentence if torch exercises cannot be checked here, else ''."""
+    if importlib.util.find_spec("torch"):
+        return ""
+    return "It needs PyTorch, which is not installed here: pip install torch."
+
+
+class Listener:
+    """Listens to torch: which functions are called, and whether tensors of two devices would meet.
+
+    Without a second device, a tensor made without saying on which device is called loose, and so
+    is what is computed of loose tensors alone. Where it meets another, or comes back as the answer,
+    the function would fail on a GPU. A loose number, a tensor without axes, may meet anything.
+    """
+
+    def __init__(self):
+        self.names, self.loose, self.met, self.last = [], {}, False, False
+
+    def hear(self, run, *args):
+        from torch.overrides import TorchFunctionMode
+
+        def listen(mode, function, types, args=(), kwargs=None):
+            result = function(*args, **(kwargs or {}))
+            self._note(getattr(function, "__name__", ""), args, kwargs or {}, result)
+            return result
+
+        with type("Listen", (TorchFunctionMode,), {"__torch_function__": listen})():
+            self.outcome = run(*args)
+        return self
+
+    def heard(self, *words):
+        return any(word in name for word in words for name in self.names)
+
+    @property
+    def two_devices(self):
+        return self.met or bool(self.last and self.outcome.answer)
+
+    def _note(self, name, args, kwargs, result):
+        self.names.append(name)
+        used = list(_tensors([*args, *kwargs.values()]))
+        loose = [id(tensor) in self.loose for tensor in used]
+        if name == "detach":  # the last one is the checker's own, of the answer
+            self.last = any(loose)
+        if name in ("__getitem__", "__setitem__", "copy_", "index_put_"):  # these may join two devices
+            used, loose = used[:1], loose[:1]
+        if _is_placed(name, args[1:], kwargs):
+            return
+        if not all(loose) and any(own and tensor.ndim for own, tensor in zip(loose, used)):
+            self.met = True
+        if all(loose) or name == "cpu":
+            self.loose.update((id(tensor), tensor) for tensor in _tensors([result]))
+
+
+def _is_placed(name, others, kwargs):
+    """Whether a call says on which device its result is to be."""
+    kinds = {type(other).__name__ for other in others}
+    moves = name in ("to", "type_as") and kinds & {"device", "Tensor", "str"}
+    return bool(moves) or name == "cuda" or kwargs.get("device") is not None
+
+
+def _tensors(items):
+    """The tensors among these items, and in lists and tuples among them."""
+    for item in items:
+        if hasattr(item, "detach"):
+            yield item
+        elif isinstance(item, (list, tuple)):
+            yield from _tensors(item)
+
+
+def tables_made(run, n, *args):
+    """Whether torch makes a tensor with n or more entries along two axes, or n * n in all, in a run."""
+    from torch.utils._python_dispatch import TorchDispatchMode
+
+    found = []
+
+    def look(mode, function, types, args=(), kwargs=None):
+        result = function(*args, **(kwargs or {}))
+        for tensor in _tensors([result]):
+            is_table = sum(size >= n for size in tensor.shape) > 1 or tensor.numel() >= n * n
+            found.append(is_table and tensor.untyped_storage().nbytes() >= n * n)
+        return result
+
+    with type("Look", (TorchDispatchMode,), {"__torch_dispatch__": look})():
+        run(*args)
+    return any(found)
+
+
+# ---------------------------------------------------------------- Triton
+
+def kernels_missing():
+    """A sentence if Triton kernels cannot be run here, else ''."""
+    if not (importlib.util.find_spec("torch") and importlib.util.find_spec("triton")):
+        return ("It needs PyTorch and Triton, which are not both installed here (Triton exists for Linux): "
+                "pip install torch triton, or open the chapter in Colab.")
+    if interpreted() or has_cuda():
+        return ""
+    if asked_to_interpret():
+        return ("TRITON_INTERPRET was set after Triton had been imported: restart the kernel, and set it "
+                "in the first cell.")
+    return ("It needs a CUDA device, or Triton's interpreter, which runs kernels on the CPU: restart the kernel, "
+            "and begin with import os; os.environ[\"TRITON_INTERPRET\"] = \"1\" in the first cell, "
+            "before Triton is imported.")
+
+
+def asked_to_interpret():
+    return os.environ.get("TRITON_INTERPRET", "0").lower() in ("1", "true", "yes", "on", "y")
+
+
+def interpreted():
+    """Whether kernels run in Triton's interpreter; that is decided when Triton is imported."""
+    if "triton" not in sys.modules and not asked_to_interpret():
+        return False
+    import triton.language
+
+    return type(triton.language.sum).__name__ == "InterpretedFunction"
+
+
+def has_cuda():
+    import torch
+
+    return torch.cuda.is_available()
+
+
+def kernel_device():
+    """Where the tensors for Triton kernels are made."""
+    return "cpu" if kernels_missing() or interpreted() else "cuda"
+
+
+class Kernels:
+    """How often kernels were launched, over all runs."""
+
+    launches = 0
+
+
+@contextlib.contextmanager
+def kernels_watched():
+    """While it lasts launches are counted, empty tensors are NaN, and the interpreter keeps to the tensors."""
+    import torch
+
+    before = torch.are_deterministic_algorithms_enabled(), torch.is_deterministic_algorithms_warn_only_enabled()
+    filled = torch.utils.deterministic.fill_uninitialized_memory
+    torch.use_deterministic_algorithms(True, warn_only=True)
+    torch.utils.deterministic.fill_uninitialized_memory = True
+    undo = _interpreter_guarded() if interpreted() else _launches_counted()
+    try:
+        yield
+    finally:
+        for owner, name, value in undo:
+            setattr(owner, name, value)
+        torch.utils.deterministic.fill_uninitialized_memory = filled
+        torch.use_deterministic_algorithms(before[0], warn_only=before[1])
+
+
+def _launches_counted():
+    from triton.runtime.jit import JITFunction
+
+    run = JITFunction.run
+
+    def counted(self, *args, **kwargs):
+        Kernels.launches += not kwargs.get("warmup")
+        return run(self, *args, **kwargs)
+
+    JITFunction.run = counted
+    return [(JITFunction, "run", run)]
+
+
+# what Triton's compiler refuses in half precision, and its interpreter does not
+WIDE = ("create_exp", "create_exp2", "create_log", "create_log2", "create_sqrt", "create_sin", "create_cos",
+        "create_erf")
+
+
+def _interpreter_guarded():
+    """Make the interpreter as strict as a GPU: bounds and dtypes are checked; says how to undo it."""
+    from triton.runtime import interpreter
+
+    executor, builder = interpreter.GridExecutor, type(interpreter.interpreter_builder)
+    names = ("create_masked_load", "create_masked_store", "create_atomic_rmw", "create_atomic_cas")
+    ranges = []
+
+    def arguments(self, args, kwargs):
+        hosted = _init_args(self, args, kwargs)
+        Kernels.launches += 1
+        ranges[:] = [_range(tensor) for tensor in _pointed([*hosted[0], *hosted[1].values()])]
+        return hosted
+
+    def guarded(name, original):
+        mask_at = {"create_masked_load": 1, "create_masked_store": 2, "create_atomic_rmw": 3}.get(name)
+
+        def access(self, *args, **kwargs):
+            pointers = args[name == "create_atomic_rmw"]
+            mask = args[mask_at] if mask_at else None
+            _keep_inside(ranges, pointers, mask, "read" if name == "create_masked_load" else "write")
+            return original(self, *args, **kwargs)
+
+        return access
+
+    def wide(name, original):
+        def compute(self, value, *args):
+            kind = str(value.dtype.scalar)
+            if kind in ("fp16", "bf16"):
+                raise ValueError(f"Expected dtype ['fp32', 'fp64'] but got {kind}")
+            return original(self, value, *args)
+
+        return compute
+
+    undo = [(builder, name, getattr(builder, name)) for name in (*names, *WIDE) if hasattr(builder, name)]
+    _init_args = executor._init_args_hst
+    executor._init_args_hst = arguments
+    for owner, name, original in undo:
+        setattr(owner, name, (wide if name in WIDE else guarded)(name, original))
+    return [*undo, (executor, "_init_args_hst", _init_args)]
+
+
+def _pointed(args):
+    """The tensors among a kernel's arguments, and in its tuples and descriptors."""
+    for arg in args:
+        if hasattr(arg, "data_ptr"):
+            yield getattr(arg, "base", arg)
+        elif isinstance(arg, tuple):
+            yield from _pointed(arg)
+        elif hasattr(arg, "base"):
+            yield arg.base
+
+
+def _range(tensor):
+    """(first, last) address of a tensor's entries."""
+    spans = [(size - 1) * stride for size, stride in zip(tensor.shape, tensor.stride())]
+    first = tensor.data_ptr()
+    return (first, first - 1) if tensor.numel() == 0 else (first, first + sum(spans) * tensor.element_size())
+
+
+def _keep_inside(ranges, pointers, mask, deed):
+    """Raise IndexError before the interpreter would read or write outside, which can end the process."""
+    addresses = pointers.data
+    if mask is not None:
+        mask = mask if isinstance(mask, numpy.ndarray) else mask.data
+        addresses = addresses[numpy.broadcast_to(mask.astype(bool), addresses.shape)]
+    if not addresses.size:
+        return
+    low, high = int(addresses.min()), int(addresses.max())
+    if any(first <= low and high <= last for first, last in ranges):
+        return
+    inside = sum(((addresses >= first) & (addresses <= last)).astype(int) for first, last in ranges)
+    outside = int((inside == 0).sum()) if len(ranges) else addresses.size
+    if outside:
+        raise IndexError(f"{outside} of the {addresses.size} entries that the kernel wants to {deed} lie "
+                         "outside its tensors")
