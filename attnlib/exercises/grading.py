@@ -15,7 +15,7 @@ from .guard import Clock, Failure, call
 from .match import Finding, Seen, close_rows, explain, fit_shape, shown_by, tolerance
 from .observe import Answer
 
-PARTS = ("raw_scores", "softmax", "av_product", "gpu")
+PARTS = ("raw_scores", "softmax", "av_product", "gpu", "kernels")
 
 
 @dataclass(frozen=True)
