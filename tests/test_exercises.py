@@ -26,6 +26,8 @@ def test_wrong_answer_is_named(entry):
 
 @pytest.mark.parametrize("name", NAMES)
 def test_enough_right_and_wrong_answers(name):
+    if exercises()[name].missing():
+        pytest.skip(exercises()[name].missing())
     right = [e for e in ENTRIES if e.exercise == name and e.right]
     assert len(right) >= 3
     assert len(exercises()[name].mistakes) >= 6
