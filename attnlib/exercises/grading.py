@@ -56,6 +56,9 @@ class IterOnce:
         return self.items.pop(0)
 
 
+IterOnce.__name__ = "iterator"  # as Python's messages call it
+
+
 def learners_copy(exercise, case):
     """Fresh arguments for one call, as tensors where the exercise is about torch."""
     if exercise.library == "torch":

@@ -306,7 +306,7 @@ CAUSES = {
 def cause(failure):
     """One sentence on why this exception comes, where that is known."""
     text, kind = failure.text, failure.kind
-    if kind == "TypeError" and "IterOnce" in text:
+    if kind == "TypeError" and "'iterator'" in text:
         return ("The blocks come from an iterator, one by one: it has no length and no index, and it "
                 "is read by a for loop.")
     if kind == "TypeError" and "not callable" in text:

@@ -170,8 +170,7 @@ EXPONENTIAL_MISTAKES = (
 SIGN = Mistake(
     "sign flipped",
     change=({"scores_in": lambda s: -s},
-            {"shift": lambda s, axis: s.max(axis=axis, keepdims=True) - s},
-            {"shift": lambda s, axis: -s}),
+            {"shift": lambda s, axis: s.max(axis=axis, keepdims=True) - s}),
     does="The lowest score gets the largest weight.",
     why="A higher score means a better match, and must get more weight.",
     ask="Which score of a row should get the largest weight?")
@@ -204,13 +203,10 @@ TOTAL_MISTAKES = (
             does="The powers are divided by how many there are.",
             why="The sum of the powers makes a row sum to 1; their number does not.",
             ask="What does a row sum to after your division?"),
-    Mistake("one sum for the whole array", change={"total": lambda p, axis: p.sum()},
-            does="All entries together sum to 1; each row should.",
-            why="Each query has weights of its own.",
-            ask="Over which entries does the sum run, and over which should it?"),
+    # with the maximum of each row: without it this is a softmax over another axis
     Mistake("sum over the wrong axis",
-            change=({"total": lambda p, axis: p.sum(axis=-2, keepdims=True)},
-                    {"total": lambda p, axis: p.sum(axis=0, keepdims=True)}),
+            change=({"total": lambda p, axis: p.sum(axis=-2, keepdims=True), "shift": SOFTMAX_STEPS["shift"]},
+                    {"total": lambda p, axis: p.sum(axis=0, keepdims=True), "shift": SOFTMAX_STEPS["shift"]}),
             does="The powers are divided by sums over the queries.",
             why="The weights of one query sum to 1 over the keys.",
             ask="Which axis must disappear in the sum?"),
@@ -231,7 +227,8 @@ TOTAL_MISTAKES = (
 )
 
 AXIS_MISTAKES = (
-    Mistake("softmax over everything", change={"axis": lambda axis, scores: None},
+    Mistake("softmax over everything",
+            change=({"axis": lambda axis, scores: None}, {"total": lambda p, axis: p.sum()}),
             does="All entries together sum to 1; each row should.",
             why="Each query has a softmax of its own, over its keys.",
             ask="Which entries compete with each other for one query's attention?"),
@@ -302,8 +299,7 @@ softmax_row = Exercise(
         "Subtract scores.max() first, then take np.exp, then divide by the sum of the powers.",
     ),
     mistakes=SHIFT_MISTAKES[:3] + SHIFT_MISTAKES[4:] + EXPONENTIAL_MISTAKES + (SIGN,) + tuple(
-        m for m in TOTAL_MISTAKES if m.name not in (
-            "one sum for the whole array", "sum over the wrong axis", "sum without keepdims")) + AFTER_MISTAKES,
+        m for m in TOTAL_MISTAKES if m.name not in ("sum over the wrong axis", "sum without keepdims")) + AFTER_MISTAKES,
 )
 
 # ---------------------------------------------------------------- softmax
@@ -333,6 +329,7 @@ def _softmax_cases():
         Case(AXIS_GIVEN, (normal(3, 5, 2, seed=9), 2)),
         Case(SMALL, (normal(3, 5, seed=10) * 1e-3,)),
         case(HUGE, [[10000, 9999], [0, 1]], extreme=True), case(HUGE, [[-10000, -9999], [0, 1]], extreme=True),
+        case(HUGE, [[400, 399], [0, 1]], extreme=True),
         *extreme_rows(lambda aspect, row, extreme: rowwise(aspect, row, extreme)),
         case(NEG_INF, [[0, -inf], [1, 2]], extreme=True), case(NEG_INF, [[1, -inf, 3], [-inf, -inf, 2]], extreme=True),
         case(FLOAT32, [[0, 1, 3], [2, 5, 4]], dtype=f4), Case(FLOAT32, (normal(5, 3, seed=11, dtype=f4),)),
@@ -821,6 +818,8 @@ DEAD_MISTAKES = (
             ask="What do the exponentials of such a row sum to?"),
     Mistake("large negative number instead of -inf",
             change=tuple(_dead_as(value) for value in (-1e9, -1e10, -1e30, -1e4, -1e3) + LOWEST)
+                   + tuple({"scores_in": lambda s, v=value: np.where(np.isneginf(s), v, s), "guard": lambda highest: highest}
+                           for value in (-1e9, -1e10, -1e30, -1e4))
                    + ({"finish": lambda lse, scores, axis: np.nan_to_num(lse.squeeze(axis))},),
             does="A row of nothing but -inf gives a large negative number.",
             why="The exponentials of such a row sum to 0 exactly, and log(0) is -inf. A number in its "
@@ -933,6 +932,7 @@ def _log_softmax_cases():
         case(UNDERFLOW, [[0, -1000]], extreme=True), case(UNDERFLOW, [[0, 1, 2], [0, -800, 1]], extreme=True),
         case(UNDERFLOW, [[3, -30, 2]]),
         case(HUGE, [[10000, 9999], [0, 1]], extreme=True), case(HUGE, [[-10000, -9999], [0, 1]], extreme=True),
+        case(HUGE, [[400, 399], [0, 1]], extreme=True),
         *extreme_rows(rowwise),
         case(FLOAT32, [[0, 1, 3], [2, 5, 4]], dtype=f4), Case(FLOAT32, (normal(5, 3, seed=11, dtype=f4),)),
         case(FLOAT32, [[80, 100, 99], [101, 1, 100]], dtype=f4, extreme=True),
@@ -949,11 +949,6 @@ def _log_of(change, finish=lambda logs: logs):
 def _own_number(name):
     """np.finfo's number for the dtype of an array."""
     return lambda weights: weights + getattr(np.finfo(weights.dtype), name)
-
-
-def _base_of(log):
-    """Base 2 or 10 in the last step alone: the logarithm of the finished softmax."""
-    return {"subtract": lambda shifted, logs, powers, scores, axis: log(powers / np.exp(logs))}
 
 
 SIGN_OF_LOG = replace(
@@ -1025,16 +1020,14 @@ LOG_SOFTMAX_MISTAKES = (
             ask="How often is the maximum subtracted in your function?"),
     Mistake("logarithm to base 2",
             change=({"log": lambda total: np.log2(total)},
-                    {"subtract": lambda shifted, logs, powers, scores, axis: (shifted - logs) / np.log(2)},
-                    _base_of(np.log2)),
+                    {"weights_out": lambda w: w / np.log(2)}),
             does="The answer holds logarithms to base 2, in whole or in part.",
             why="Kernels work with base 2, and multiply by log2(e) first. Here the natural logarithm is "
                 "asked for.",
             ask="Which logarithm undoes exp?"),
     Mistake("logarithm to base 10",
             change=({"log": lambda total: np.log10(total)},
-                    {"subtract": lambda shifted, logs, powers, scores, axis: (shifted - logs) / np.log(10)},
-                    _base_of(np.log10)),
+                    {"weights_out": lambda w: w / np.log(10)}),
             does="The answer holds logarithms to base 10, in whole or in part.",
             why="exp and the natural logarithm undo each other; exp and log10 do not.",
             ask="Which logarithm undoes exp?"),
@@ -1056,8 +1049,6 @@ LOG_TOTALS = (
             does="Each entry is too large by log n.",
             why="The weights' denominator is the sum of the powers, not their mean.",
             ask="What does exp of your answer sum to?"),
-    replace(named("one sum for the whole array", TOTAL_MISTAKES),
-            does="From every row the logarithm of one sum is subtracted, that of the whole array."),
     replace(named("sum over the wrong axis", TOTAL_MISTAKES),
             does="The logarithms of sums over the queries are subtracted.",
             why="exp of the answer has to sum to 1 over the keys."),
@@ -1115,7 +1106,8 @@ def _filled(value):
         with np.errstate(over="ignore"):
             return np.where(np.isneginf(scores), float(np.array(value).astype(dtype)), scores)
 
-    return {"fill": fill, "rescue": lambda weights, scores: weights}
+    # with the maximum of each row: without it, and with -1e9, the row is NaN as with -inf
+    return {"fill": fill, "rescue": lambda weights, scores: weights, "shift": SOFTMAX_STEPS["shift"]}
 
 
 DEAD_ROWS_NAN = Mistake(
@@ -1210,6 +1202,7 @@ def _safe_cases():
         Case(LEADING, (normal(2, 3, 5, 7, seed=6),)),
         Case(SMALL, (normal(3, 5, seed=10) * 1e-3,)),
         case(HUGE, [[10000, 9999], [0, 1]], extreme=True), case(HUGE, [[-10000, -9999], [0, 1]], extreme=True),
+        case(HUGE, [[400, 399], [0, 1]], extreme=True),
         case(HUGE, [[-500, -499], [-1, -2]], extreme=True), case(HUGE, [[-800, -799], [-720, -721]], extreme=True),
         *extreme_rows(rowwise),
         case(NEG_INF, [[0, -inf], [1, 2]], extreme=True), case(NEG_INF, [[1, -inf, 3], [-inf, -inf, 2]], extreme=True),
@@ -1518,9 +1511,10 @@ softmax_backward = Exercise(
                         {"total": lambda products: products.sum(axis=1, keepdims=True)}),
                 does="The products are summed over the queries.",
                 why="The weights of one query depend on the scores of that query alone: the sum runs over its keys."),
-        replace(named("one sum for the whole array", TOTAL_MISTAKES), change={"total": lambda products: products.sum()},
+        Mistake("one sum for the whole array", change={"total": lambda products: products.sum()},
                 does="One number is subtracted everywhere, the sum over the whole array.",
-                why="Each row has a softmax of its own."),
+                why="Each row has a softmax of its own, and so a sum of its own.",
+                ask="Over which entries does the sum run, and over which should it?"),
         replace(named("sum without keepdims", TOTAL_MISTAKES), change={"total": lambda products: products.sum(axis=-1)},
                 does="Row i's sum is subtracted from column i instead of row i, where the shapes fit at all.",
                 ask="What is the shape of the sums, and how does it line up with the gradient?"),
@@ -1711,6 +1705,11 @@ online_softmax_stats = Exercise(
                 why="The running maximum is the larger of the old one and the block's; with a block's own "
                     "maximum the factor may exceed 1 and overflow.",
                 ask="What should the maximum be after a block whose scores are all small?"),
+        Mistake("maximum of the first block kept",
+                change={"new_max": lambda row_max, block: block.max() if row_max == -np.inf else row_max},
+                does="The maximum stays that of the first block.",
+                why="A later block may hold a larger score: its exponential may overflow.",
+                ask="What happens to the maximum when a block brings a larger score?"),
         Mistake("block measured from its own maximum",
                 change={"block_sum": lambda block, row_max, new_max: _exp_sum(block, block.max())},
                 does="Each block's sum is relative to the block's own maximum, and is added as it is.",
@@ -1752,14 +1751,10 @@ online_softmax_stats = Exercise(
                 why="The sum is asked for relative to the maximum: then it lies between 1 and the number of scores.",
                 ask="How large can the sum of exp(score - maximum) become?"),
         Mistake("maximum starts at 0",
-                change=tuple({"start": lambda start=start: (start, 0.0)}
-                             for start in (0.0, 1.0, -1.0, float(np.finfo(np.float64).tiny), float(np.finfo(np.float32).tiny))),
-                does="If all scores are negative, the maximum stays where it started.",
-                why="The maximum has to start below every score: at -inf.",
-                ask="Which number is smaller than every score?"),
-        Mistake("maximum starts too high",
-                change=tuple({"start": lambda start=start: (start, 0.0)} for start in (-10.0, -50.0, -100.0, -999.0, -1000.0, -9999.0)),
-                does="If all scores lie below the number it started with, the maximum stays there.",
+                change=tuple({"start": lambda start=start: (start, 0.0)} for start in (
+                    0.0, *(float(np.finfo(dtype).tiny) for dtype in (np.float64, np.float32)),
+                    1.0, -1.0, -10.0, -50.0, -100.0, -999.0, -1000.0, -9999.0)),
+                does="The maximum starts at 0 or another number: if all scores lie below it, it stays there.",
                 why="The maximum has to start below every score: at -inf.",
                 ask="Which number is smaller than every score?"),
         Mistake("sum starts at 1",
@@ -1845,8 +1840,9 @@ def merge_partials_answer(do, out_a, lse_a, out_b, lse_b):
     weight_a, weight_b = do.power(lse_a - shift), do.power(lse_b - shift)
     total = weight_a + weight_b
     lse = do.lse(total, shift, lse_a, lse_b)
-    shares = do.shares(weight_a, weight_b, total, lse_a, lse_b, lse)
-    return do.finish(do.mix(*shares, out_a, out_b), lse)
+    weight_a, weight_b = do.weights(weight_a, weight_b, lse_a, lse_b)
+    shares = do.shares(weight_a, weight_b, weight_a + weight_b, lse_a, lse_b, lse)
+    return do.finish(do.dead_rows(do.mix(*shares, out_a, out_b), total), lse)
 
 
 def _column(numbers):
@@ -1874,8 +1870,8 @@ def _ones(lse_a, lse_b):
     return np.ones_like(lse_a), np.ones_like(lse_b)
 
 
-def _bare_powers(lse_a, lse_b):
-    return np.exp(lse_a) / (np.exp(lse_a) + np.exp(lse_b)), np.exp(lse_b) / (np.exp(lse_a) + np.exp(lse_b))
+def _bare_powers(weight_a, weight_b, lse_a, lse_b):
+    return np.exp(lse_a), np.exp(lse_b)
 
 
 MERGE_STEPS = {
@@ -1883,9 +1879,11 @@ MERGE_STEPS = {
     "guard": lambda highest: np.where(highest == -np.inf, 0.0, highest),
     "power": np.exp,
     "lse": lambda total, shift, lse_a, lse_b: np.log(total) + shift,
+    "weights": lambda weight_a, weight_b, lse_a, lse_b: (weight_a, weight_b),
     "shares": lambda weight_a, weight_b, total, lse_a, lse_b, lse: _divided(
         weight_a, weight_b, np.where(total == 0, 1.0, total), lse_a, lse_b, lse),
     "mix": lambda share_a, share_b, out_a, out_b: _column(share_a) * out_a + _column(share_b) * out_b,
+    "dead_rows": lambda out, total: out,
     "finish": lambda out, lse: (out, lse),
 }
 
@@ -1939,15 +1937,13 @@ MERGE_MISTAKES = (
             why="Each part is divided by its own sum already. Their shares in the common sum have to be 1 together.",
             ask="What must the output be if both parts are equal?"),
     Mistake("not divided by the sum",
-            change=({"shares": lambda weight_a, weight_b, *others: (weight_a, weight_b)},
-                    _shared(lambda a, b: (np.exp(a), np.exp(b)))),
+            change={"shares": lambda weight_a, weight_b, *others: (weight_a, weight_b)},
             does="The parts are weighted by their exponentials, and the result is not divided by the sum of these weights.",
             why="The two shares must sum to 1.",
             ask="What must the output be if both parts are equal?"),
     Mistake("shares of the parts swapped",
-            change=({"shares": lambda weight_a, weight_b, total, *others: _divided(
+            change={"shares": lambda weight_a, weight_b, total, *others: _divided(
                 weight_b, weight_a, np.where(total == 0, 1.0, total), *others)},
-                    {"shares": lambda weight_a, weight_b, total, *others: _divided(weight_b, weight_a, total, *others)}),
             does="Part a gets the share of part b.",
             why="The part with the larger log-sum-exp has the larger share.",
             ask="Which part should count more if its scores are much larger?"),
@@ -1966,7 +1962,7 @@ MERGE_MISTAKES = (
             ask="Which shapes are multiplied, and how do they line up from the end?"),
     replace(NO_MAXIMUM,
             change=({"highest": lambda a, b: np.zeros_like(a), "shares": _divided}, {"highest": lambda a, b: np.zeros_like(a)},
-                    _shared(_bare_powers),
+                    {"weights": _bare_powers}, {"weights": _bare_powers, "shares": _divided},
                     {"lse": lambda total, shift, lse_a, lse_b: np.log(np.exp(lse_a) + np.exp(lse_b))},
                     {"lse": lambda total, shift, lse_a, lse_b: np.log(np.exp(lse_a) + np.exp(lse_b)), "shares": _by_lse}),
             does="For small log-sum-exps it is right. Above 709 (above 88 in float32, above 11 in float16) exp "
@@ -1992,7 +1988,8 @@ MERGE_MISTAKES = (
             why="With the larger of the two no exponent is above 0.",
             ask="What is the largest exponent if part b's scores are 10000 above part a's?"),
     Mistake("dead rows NaN",
-            change=({"guard": lambda highest: highest}, {"shares": _divided},
+            change=({"guard": lambda highest: highest},
+                    {"dead_rows": lambda out, total: np.where(_column(total == 0), np.nan, out)},
                     {"lse": lambda total, shift, lse_a, lse_b: np.where(total == 0, np.nan, np.log(total) + shift)}),
             does="Where both parts are empty, the output or the log-sum-exp is NaN.",
             why="-inf - -inf is NaN, and so is 0 / 0. Two empty parts merge to another: output 0, log-sum-exp -inf.",

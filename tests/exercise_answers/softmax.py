@@ -250,7 +250,7 @@ def softmax_everything(scores, axis=-1):
     return e / e.sum()
 
 
-@answers.wrong("softmax", "one sum for the whole array")
+@answers.wrong("softmax", "softmax over everything")
 def softmax_one_sum(scores, axis=-1):
     e = np.exp(scores - scores.max(axis=axis, keepdims=True))
     return e / np.sum(e)
@@ -765,7 +765,7 @@ def log_softmax_last_axis(scores, axis=-1):
     return scores - np.logaddexp.reduce(scores, axis=-1, keepdims=True)
 
 
-@answers.wrong("log_softmax", "one sum for the whole array")
+@answers.wrong("log_softmax", "softmax over everything")
 def log_softmax_one_sum(scores, axis=-1):
     shifted = scores - scores.max(axis=axis, keepdims=True)
     return shifted - np.log(np.exp(shifted).sum())
