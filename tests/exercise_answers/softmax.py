@@ -1528,3 +1528,358 @@ def merge_column(out_a, lse_a, out_b, lse_b):
     lse_a, lse_b = lse_a[..., None], lse_b[..., None]
     lse = np.logaddexp(lse_a, lse_b)
     return np.exp(lse_a - lse) * out_a + np.exp(lse_b - lse) * out_b, lse
+
+
+# ---------------------------------------------------------------- more ways to write them
+
+@answers.right("temperature_softmax")
+def tempered_by_differences(scores, temperature):
+    z = scores.astype(np.float64) / temperature
+    return (1 / np.exp(z[..., None, :] - z[..., :, None]).sum(axis=-1)).astype(scores.dtype)
+
+
+@answers.wrong("temperature_softmax", "only the maximum divided by the temperature")
+def tempered_maximum_only(scores, temperature):
+    e = np.exp(scores - scores.max(axis=-1, keepdims=True) / temperature)
+    return e / e.sum(axis=-1, keepdims=True)
+
+
+@answers.wrong("temperature_softmax", "no maximum subtracted")
+def tempered_powers_of_powers(scores, temperature):
+    powers = np.exp(scores) ** (1 / temperature)
+    return powers / powers.sum(axis=-1, keepdims=True)
+
+
+@answers.wrong("temperature_softmax", "no maximum subtracted", "softmax over everything")
+def tempered_one_naive_sum(scores, temperature):
+    e = np.exp(scores / temperature)
+    return e / np.sum(e)
+
+
+@answers.wrong("temperature_softmax", "no maximum subtracted", "sign flipped")
+def tempered_flipped(scores, temperature):
+    e = np.exp(-scores / temperature)
+    return e / e.sum(axis=-1, keepdims=True)
+
+
+@answers.wrong("temperature_softmax", "square of the temperature", "one maximum for the whole array")
+def tempered_twice(scores, temperature):
+    z = scores / temperature / temperature
+    e = np.exp(z - z.max())
+    return e / e.sum(axis=-1, keepdims=True)
+
+
+@answers.wrong("temperature_softmax", "floor division")
+def tempered_rounded_down(scores, temperature):
+    return softmax_plain(scores // temperature)
+
+
+@answers.right("logsumexp")
+def lse_one_by_one(scores, axis=-1):
+    total = np.full(np.delete(scores.shape, axis), -np.inf)
+    for i in range(scores.shape[axis]):
+        total = np.logaddexp(total, np.take(scores, i, axis=axis).astype(np.float64))
+    return np.asarray(total).astype(scores.dtype)
+
+
+@answers.wrong("logsumexp", "log of the sum subtracted instead of added", "dead rows NaN")
+def lse_minus_log(scores, axis=-1):
+    m = scores.max(axis=axis, keepdims=True)
+    return m.squeeze(axis) - np.log(np.exp(scores - m).sum(axis))
+
+
+@answers.wrong("logsumexp", "only an array of nothing but -inf is seen as dead")
+def lse_whole_array_dead(scores, axis=-1):
+    if np.all(scores == -np.inf):
+        return np.full(np.delete(scores.shape, axis), -np.inf, dtype=scores.dtype)
+    m = scores.max(axis=axis, keepdims=True)
+    return np.log(np.exp(scores - m).sum(axis)) + m.squeeze(axis)
+
+
+@answers.wrong("logsumexp", "large negative number instead of -inf")
+def lse_nan_to_num(scores, axis=-1):
+    return np.nan_to_num(np.logaddexp.reduce(scores, axis=axis))
+
+
+@answers.wrong("logsumexp", "large negative number instead of -inf")
+def lse_filled_before(scores, axis=-1):
+    scores = np.where(np.isneginf(scores), -1e9, scores)
+    m = scores.max(axis=axis, keepdims=True)
+    return (m + np.log(np.exp(scores - m).sum(axis=axis, keepdims=True))).squeeze(axis)
+
+
+@answers.wrong("logsumexp", "dead rows NaN")
+def lse_math_log(scores, axis=-1):
+    def row(s):
+        return max(s) + math.log(sum(math.exp(x - max(s)) for x in s))
+
+    return np.apply_along_axis(row, axis, scores).astype(scores.dtype)
+
+
+@answers.wrong("logsumexp", "reduced over the first axis")
+def lse_other_default(scores, axis=0):
+    return np.logaddexp.reduce(scores, axis=axis)
+
+
+@answers.wrong("logsumexp", "axis missing")
+def lse_without_axis(scores):
+    return np.logaddexp.reduce(scores, axis=-1)
+
+
+@answers.wrong("logsumexp", "no maximum subtracted")
+def lse_factor_multiplied_back(scores, axis=-1):
+    m = scores.max(axis=axis, keepdims=True)
+    return np.log(np.exp(scores - m).sum(axis) * np.exp(m.squeeze(axis)))
+
+
+@answers.wrong("log_softmax", "epsilon in the logarithm")
+def log_softmax_tiny(scores, axis=-1):
+    return np.log(softmax_plain(scores, axis) + np.finfo(scores.dtype).tiny)
+
+
+@answers.wrong("log_softmax", "logarithm of an underflowed softmax")
+def log_softmax_nan_to_num(scores, axis=-1):
+    return np.nan_to_num(np.log(softmax_plain(scores, axis)))
+
+
+@answers.wrong("log_softmax", "logarithm of an underflowed softmax", "logarithm to base 2")
+def log_softmax_log2(scores, axis=-1):
+    return np.log2(softmax_plain(scores, axis))
+
+
+@answers.wrong("log_softmax", "log-sum-exp instead of log-softmax")
+def log_softmax_lse(scores, axis=-1):
+    return np.logaddexp.reduce(scores, axis=axis)
+
+
+@answers.wrong("log_softmax", "sum without keepdims")
+def log_softmax_lse_no_keepdims(scores, axis=-1):
+    return scores - np.logaddexp.reduce(scores, axis=axis)
+
+
+@answers.wrong("log_softmax", "divided instead of subtracted")
+def log_softmax_quotient(scores, axis=-1):
+    return scores / np.logaddexp.reduce(scores, axis=axis, keepdims=True)
+
+
+@answers.wrong("log_softmax", "softmax over the first axis")
+def log_softmax_other_default(scores, axis=0):
+    return log_softmax_shifted(scores, axis)
+
+
+@answers.wrong("log_softmax", "no maximum subtracted", "softmax over everything")
+def log_softmax_one_naive_sum(scores, axis=-1):
+    return scores - np.log(np.exp(scores).sum())
+
+
+@answers.right("safe_softmax")
+def safe_two_steps(scores):
+    dead = np.isneginf(scores).all(axis=-1, keepdims=True)
+    return np.where(dead, 0, softmax_plain(np.where(dead, 0, scores))).astype(scores.dtype)
+
+
+@answers.wrong("safe_softmax", "large negative number instead of -inf")
+def safe_filled_native(scores):
+    return softmax_plain(np.nan_to_num(scores, neginf=-1e9))
+
+
+@answers.wrong("safe_softmax", "the lowest score instead of -inf")
+def safe_lowest(scores):
+    finite = scores[np.isfinite(scores)]
+    lowest = finite.min() if finite.size else 0
+    return softmax_plain(np.where(np.isneginf(scores), lowest, scores).astype(scores.dtype))
+
+
+@answers.wrong("safe_softmax", "minimum subtracted instead of maximum")
+def safe_minimum(scores):
+    m = np.where(np.isneginf(scores), np.inf, scores).min(axis=-1, keepdims=True)
+    e = np.exp(scores - np.where(np.isinf(m), 0, m).astype(scores.dtype))
+    total = e.sum(axis=-1, keepdims=True)
+    return e / np.where(total == 0, 1, total).astype(scores.dtype)
+
+
+@answers.wrong("safe_softmax", "dead rows not zero")
+def safe_first_key(scores):
+    weights = softmax_plain(scores)
+    dead = np.isnan(weights).any(axis=-1)
+    weights[dead] = 0
+    weights[dead, 0] = 1
+    return weights
+
+
+@answers.wrong("safe_softmax", "dead rows NaN", "no maximum subtracted")
+def safe_nothing(scores):
+    return np.exp(scores) / np.exp(scores).sum(axis=-1, keepdims=True)
+
+
+@answers.wrong("softmax_jacobian", "zeros on the diagonal")
+def jacobian_off_diagonal(weights):
+    jacobian = -np.outer(weights, weights)
+    np.fill_diagonal(jacobian, 0)
+    return jacobian
+
+
+@answers.wrong("softmax_jacobian", "weight missing on the diagonal")
+def jacobian_one_minus_weight(weights):
+    jacobian = -np.outer(weights, weights)
+    np.fill_diagonal(jacobian, 1 - weights)
+    return jacobian
+
+
+@answers.wrong("softmax_jacobian", "weight not subtracted on the diagonal")
+def jacobian_weight_on_the_diagonal(weights):
+    jacobian = -np.outer(weights, weights)
+    np.fill_diagonal(jacobian, weights)
+    return jacobian
+
+
+@answers.wrong("softmax_jacobian")
+def jacobian_upper_half(weights):
+    return np.triu(jacobian_plain(weights))
+
+
+@answers.right("softmax_backward")
+def backward_row_of_the_jacobian(weights, grad_weights):
+    grad_scores = np.empty_like(weights)
+    for index in np.ndindex(weights.shape[:-1]):
+        w, g = weights[index], grad_weights[index]
+        for i in range(w.size):
+            row = -w[i] * w
+            row[i] += w[i]
+            grad_scores[index + (i,)] = row @ g
+    return grad_scores
+
+
+@answers.wrong("softmax_backward", "matrix product instead of a row sum")
+def backward_matmul(weights, grad_weights):
+    return weights * (grad_weights - weights @ grad_weights.T)
+
+
+@answers.wrong("softmax_backward", "weights and gradient swapped")
+def backward_swapped(first, second):
+    return second * (first - (second * first).sum(axis=-1, keepdims=True))
+
+
+@answers.wrong("softmax_backward", "gradient missing in the row sum")
+def backward_squares(weights, grad_weights):
+    return weights * (grad_weights - (weights ** 2).sum(axis=-1, keepdims=True))
+
+
+@answers.right("online_softmax_stats")
+def stats_of_each_block(blocks):
+    maxima, sums = [], []
+    for block in blocks:
+        maxima.append(block.max())
+        sums.append(np.exp(block - block.max()).sum())
+    row_max = max(maxima)
+    return row_max, np.sum(np.array(sums) * np.exp(np.array(maxima) - row_max))
+
+
+@answers.wrong("online_softmax_stats", "only the last block")
+def stats_last_block(blocks):
+    for block in blocks:
+        row_max = block.max()
+        row_sum = np.exp(block - row_max).sum()
+    return row_max, row_sum
+
+
+@answers.wrong("online_softmax_stats", "maximum of the first block kept")
+def stats_first_maximum(blocks):
+    row_max = None
+    for block in blocks:
+        if row_max is None:
+            row_max, row_sum = block.max(), 0.0
+        row_sum += np.exp(block - row_max).sum()
+    return row_max, row_sum
+
+
+@answers.wrong("online_softmax_stats", "first block dropped")
+def stats_first_sum_forgotten(blocks):
+    blocks = iter(blocks)
+    m, s = next(blocks).max(), 0.0
+    for block in blocks:
+        new = max(m, block.max())
+        s = s * np.exp(m - new) + np.exp(block - new).sum()
+        m = new
+    return m, s
+
+
+@answers.wrong("online_softmax_stats", "no maximum subtracted")
+def stats_naive_divided(blocks):
+    m, s = -math.inf, 0.0
+    for block in blocks:
+        for score in block.tolist():
+            m, s = max(m, score), s + math.exp(score)
+    return m, s / math.exp(m)
+
+
+@answers.wrong("online_softmax_stats", "blocks kept")
+def stats_growing_array(blocks):
+    scores = np.array([])
+    for block in blocks:
+        scores = np.append(scores, block)
+    return scores.max(), np.exp(scores - scores.max()).sum()
+
+
+@answers.wrong("online_softmax_stats", "argument overwritten")
+def stats_in_place(blocks):
+    m, s = -np.inf, 0.0
+    for block in blocks:
+        new = max(m, block.max())
+        block -= new
+        s = s * np.exp(m - new) + np.exp(block).sum()
+        m = new
+    return m, s
+
+
+@answers.wrong("online_softmax_stats", "blocks kept", "maximum and sum swapped")
+def stats_concatenated_swapped(blocks):
+    scores = np.concatenate(list(blocks))
+    return np.exp(scores - scores.max()).sum(), scores.max()
+
+
+@answers.right("merge_partials")
+def merge_by_sigmoid(out_a, lse_a, out_b, lse_b):
+    both_empty = np.isneginf(lse_a) & np.isneginf(lse_b)
+    gap = np.where(both_empty, 0, lse_b.astype(np.float64) - lse_a)
+    share = (1 / (1 + np.exp(gap)))[..., None]
+    return (share * out_a + (1 - share) * out_b).astype(out_a.dtype), np.logaddexp(lse_a, lse_b)
+
+
+@answers.wrong("merge_partials", "maximum instead of log-sum-exp")
+def merge_maximum_throughout(out_a, lse_a, out_b, lse_b):
+    lse = np.maximum(lse_a, lse_b)
+    finite = np.where(np.isneginf(lse), 0, lse)
+    out = np.exp(lse_a - finite)[..., None] * out_a + np.exp(lse_b - finite)[..., None] * out_b
+    return out, lse
+
+
+@answers.wrong("merge_partials", "one part subtracted instead of the maximum")
+def merge_relative_to_a(out_a, lse_a, out_b, lse_b):
+    ratio = np.exp(lse_b - lse_a)
+    out = (out_a + ratio[..., None] * out_b) / (1 + ratio)[..., None]
+    return out, lse_a + np.log(1 + ratio)
+
+
+@answers.wrong("merge_partials", "not divided by the sum", "dead rows NaN")
+def merge_not_normalised_unguarded(out_a, lse_a, out_b, lse_b):
+    m = np.maximum(lse_a, lse_b)
+    w_a, w_b = np.exp(lse_a - m)[..., None], np.exp(lse_b - m)[..., None]
+    return w_a * out_a + w_b * out_b, np.logaddexp(lse_a, lse_b)
+
+
+@answers.wrong("merge_partials", "not divided by the sum", "no maximum subtracted")
+def merge_bare_powers(out_a, lse_a, out_b, lse_b):
+    return (np.exp(lse_a)[..., None] * out_a + np.exp(lse_b)[..., None] * out_b,
+            np.logaddexp(lse_a, lse_b))
+
+
+@answers.wrong("merge_partials", "the larger part alone", "maximum instead of log-sum-exp")
+def merge_best(out_a, lse_a, out_b, lse_b):
+    return np.where((lse_a >= lse_b)[..., None], out_a, out_b), np.maximum(lse_a, lse_b)
+
+
+@answers.wrong("merge_partials", "log-sum-exps as weights", "log-sum-exps averaged")
+def merge_logarithms(out_a, lse_a, out_b, lse_b):
+    total = (lse_a + lse_b)[..., None]
+    return (lse_a[..., None] * out_a + lse_b[..., None] * out_b) / total, (lse_a + lse_b) / 2
