@@ -131,8 +131,9 @@ def half_cases():
         return tuple(np.tile(array, (*leading, 1, 1)) for array in (query, key, value))
 
     def two_keys(mean, difference, large):
-        key = np.array([[mean, 1.0, 0, 0], [mean, 1, 2 * difference, 0]])
-        return np.array([[2.0, 0, 1, 0]] * 2), key, np.array([[-large], [large]])
+        query = np.array([[0.0, -40, 0, 0], [0, -40, 0, 0], [2, 0, 1, 0]])
+        key = np.array([[-20, 0, 0, 0], [mean, 1, 0, 0], [mean, 1, 2 * difference, 0]])
+        return query, key, np.array([[64], [-large], [large]])  # the first two queries see the first key alone
 
     cases = [(IN_FLOAT16, near_8192(), "float16"), (IN_FLOAT16, near_8192(2), "float16"),
              (IN_FLOAT16, two_keys(0, 7 * 2.0 ** -15, 2.0 ** 15), "float16"),

@@ -1,4 +1,4 @@
-"""The exercises of the part "On the GPU" that are answered by a Triton kernel.
+"""The exercises of the part "Kernels in Triton".
 
 They are checked on a CUDA device, or else in Triton's interpreter, on the CPU.
 """
@@ -10,8 +10,9 @@ import numpy as np
 from . import gpu, raw_scores, softmax
 from .av_product import ATTENTION_STEPS, attention, attention_answer, pick
 from .engine import FLOAT16, HUGE, PLAIN, SQUARE, Case, Exercise, Mistake, normal
-from .gpu import PART
 from .watch import Kernels, Listener, kernel_device, kernels_missing, kernels_watched, tables_made
+
+PART = "Kernels in Triton"
 
 
 # ---------------------------------------------------------------- what both Triton exercises share
@@ -38,6 +39,11 @@ def out_of_bounds(*unused):
 
 def power_of_2(n):
     return 1 << (n - 1).bit_length()
+
+
+def in_one(change):
+    """A change of the whole loop: it leaves no step of the softmax for another mistake."""
+    return {**{name: softmax.SOFTMAX_STEPS[name] for name in ("shift", "exponential", "total", "divide")}, **change}
 
 
 def launches(run, *args):
@@ -106,7 +112,7 @@ def _tile_maximum(block):
         powers = [np.exp(tile - tile.max(axis=-1, keepdims=True)) for tile in _tiles(scores, block)]
         return np.concatenate(powers, axis=-1) / sum(p.sum(axis=-1, keepdims=True) for p in powers)
 
-    return {"loop": loop}
+    return in_one({"loop": loop})
 
 
 def _sum_not_rescaled(block):
@@ -117,11 +123,12 @@ def _sum_not_rescaled(block):
             total = total + np.exp(tile - highest).sum(axis=-1, keepdims=True)
         return np.exp(scores - highest) / total
 
-    return {"loop": loop}
+    return in_one({"loop": loop})
 
 
 def _tiles_alone(block):
-    return {"loop": lambda do, scores: np.concatenate([raw_scores._softmax(t) for t in _tiles(scores, block)], axis=-1)}
+    return in_one({"loop": lambda do, scores: np.concatenate(
+        [raw_scores._softmax(tile) for tile in _tiles(scores, block)], axis=-1)})
 
 
 def _last_tile_summed(block):
@@ -129,7 +136,7 @@ def _last_tile_summed(block):
         powers = np.exp(scores - scores.max(axis=-1, keepdims=True))
         return powers / _tiles(powers, block)[-1].sum(axis=-1, keepdims=True)
 
-    return {"loop": loop}
+    return in_one({"loop": loop})
 
 
 def _sum_too_often_rescaled(block):
@@ -142,7 +149,7 @@ def _sum_too_often_rescaled(block):
             highest = new
         return np.exp(scores - highest) / total
 
-    return {"loop": loop}
+    return in_one({"loop": loop})
 
 
 BLOCKS = (64, 128, 256, 512, 1024, 2048, 4096)
@@ -188,7 +195,8 @@ SOFTMAX_TRITON_MISTAKES = (
             does="As many rows are done as there are columns.",
             why="One program does one row: the grid is (rows,), not (n,).",
             ask="What does scores.shape[1] count?"),
-    Mistake("nothing written", change=tuple(_stored(lambda i, j, *sizes: i < 0, blank) for blank in NEVER_WRITTEN),
+    Mistake("nothing written", change=tuple({"answer": lambda scores, blank=blank: np.full(scores.shape, blank)}
+                                            for blank in NEVER_WRITTEN),
             does="The output holds what it was made with.",
             why="A kernel returns nothing: tl.store writes its result, and where it writes nothing the "
                 "output stays as torch.empty or torch.zeros made it.",
@@ -358,7 +366,7 @@ def _online(block, rescale_output=True, rescale_sum=True, running=True, skips=Fa
             highest = new
         return output / total
 
-    return {"stream": stream}
+    return in_one({"stream": stream})
 
 
 def _each_tile_alone(block, mean, skips=False):
@@ -366,7 +374,7 @@ def _each_tile_alone(block, mean, skips=False):
         parts = [raw_scores._softmax(tile) @ part for tile, part in _key_tiles(scores, value, block)]
         return sum(np.nan_to_num(part) if skips else part for part in parts) / (len(parts) if mean else 1)
 
-    return {"stream": stream}
+    return in_one({"stream": stream})
 
 
 def _only_tile(block, at):
@@ -374,7 +382,7 @@ def _only_tile(block, at):
         tile, part = _key_tiles(scores, value, block)[at]
         return raw_scores._softmax(tile) @ part
 
-    return {"stream": stream}
+    return in_one({"stream": stream})
 
 
 def _diagonal_skipped(block):
@@ -470,8 +478,9 @@ FLASH_MISTAKES = (
             why="Each program does one block of queries: the grid has as many programs as blocks, and "
                 "each adds program_id * BLOCK to its rows.",
             ask="How many programs does your grid start, and which rows does each of them do?"),
-    Mistake("nothing written", change=tuple({"store": _written(lambda b, h, i, shape: i < 0, blank)}
-                                            for blank in NEVER_WRITTEN),
+    Mistake("nothing written", change=tuple(
+                {"answer": lambda query, key, value, is_causal, blank=blank: np.full(query.shape, blank)}
+                for blank in NEVER_WRITTEN),
             does="The output holds what it was made with.",
             why="A kernel returns nothing: tl.store writes its result, and where it writes nothing the "
                 "output stays as torch.empty or torch.zeros made it.",
