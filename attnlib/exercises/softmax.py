@@ -299,7 +299,8 @@ softmax_row = Exercise(
         "Subtract scores.max() first, then take np.exp, then divide by the sum of the powers.",
     ),
     mistakes=SHIFT_MISTAKES[:3] + SHIFT_MISTAKES[4:] + EXPONENTIAL_MISTAKES + (SIGN,) + tuple(
-        m for m in TOTAL_MISTAKES if m.name not in ("sum over the wrong axis", "sum without keepdims")) + AFTER_MISTAKES,
+        m for m in TOTAL_MISTAKES if m.name not in ("sum over the wrong axis",
+                                                    "sum without keepdims")) + AFTER_MISTAKES,
 )
 
 # ---------------------------------------------------------------- softmax
@@ -322,7 +323,8 @@ def _softmax_cases():
         Case(PLAIN, (normal(5, 7, seed=1),)), Case(PLAIN, (normal(7, 3, seed=2),)),
         case(SQUARE, [[0, 1], [2, 5]]), Case(SQUARE, (normal(5, 5, seed=3),)),
         case("one axis", [0, 1, 3]), Case("one axis", (normal(7, seed=4),)),
-        case(LEADING, [[[0, 1], [2, 5]]]), Case(LEADING, (normal(2, 5, 3, seed=5),)), Case(LEADING, (normal(2, 3, 5, 7, seed=6),)),
+        case(LEADING, [[[0, 1], [2, 5]]]), Case(LEADING, (normal(2, 5, 3, seed=5),)),
+        Case(LEADING, (normal(2, 3, 5, 7, seed=6),)),
         case(AXIS_GIVEN, [[0, 1], [2, 5]], 0), Case(AXIS_GIVEN, (normal(5, 3, seed=7), 0)),
         Case(AXIS_GIVEN, (normal(5, 3, seed=7), 1)), Case(AXIS_GIVEN, (normal(2, 5, 3, seed=8), 1)),
         Case(AXIS_GIVEN, (normal(2, 5, 3, seed=8), -2)), Case(AXIS_GIVEN, (normal(3, 5, 2, seed=9), -3)),
@@ -334,7 +336,8 @@ def _softmax_cases():
         case(NEG_INF, [[0, -inf], [1, 2]], extreme=True), case(NEG_INF, [[1, -inf, 3], [-inf, -inf, 2]], extreme=True),
         case(FLOAT32, [[0, 1, 3], [2, 5, 4]], dtype=f4), Case(FLOAT32, (normal(5, 3, seed=11, dtype=f4),)),
         case(FLOAT32, [[80, 100, 99], [101, 1, 100]], dtype=f4, extreme=True),
-        case(FLOAT16, [[0, 1, 3], [2, 4, 1]], dtype=f2), case(FLOAT16, [[20, 21, 19], [0, 1, 2]], dtype=f2, extreme=True),
+        case(FLOAT16, [[0, 1, 3], [2, 4, 1]], dtype=f2),
+        case(FLOAT16, [[20, 21, 19], [0, 1, 2]], dtype=f2, extreme=True),
     ]
 
 
@@ -557,7 +560,8 @@ temperature_softmax = Exercise(
         "First scores / temperature; from it subtract its own maximum over the last axis, with "
         "keepdims=True; then np.exp; then divide by the sum over the last axis.",
     ),
-    mistakes=(*TEMPERATURE_MISTAKES, NO_MAXIMUM_AT_ALL, *SHIFT_MISTAKES[1:], *EXPONENTIAL_MISTAKES, SIGN, *TOTAL_MISTAKES,
+    mistakes=(*TEMPERATURE_MISTAKES, NO_MAXIMUM_AT_ALL, *SHIFT_MISTAKES[1:], *EXPONENTIAL_MISTAKES, SIGN,
+              *TOTAL_MISTAKES,
               *AXIS_MISTAKES, *KEEPDIMS_MISTAKES, *AFTER_MISTAKES),
 )
 
@@ -634,7 +638,8 @@ def _lse_cases():
         case(DEAD, [-inf, -inf, -inf]), case(DEAD, [[0, -inf], [1, -inf]], 0),
         case(FLOAT32, [[0, 1, 3], [2, 5, 4]], dtype=f4), Case(FLOAT32, (normal(5, 3, seed=11, dtype=f4),)),
         case(FLOAT32, [[80, 100, 99], [101, 1, 100]], dtype=f4, extreme=True),
-        case(FLOAT16, [[0, 1, 3], [2, 4, 1]], dtype=f2), case(FLOAT16, [[20, 21, 19], [0, 1, 2]], dtype=f2, extreme=True),
+        case(FLOAT16, [[0, 1, 3], [2, 4, 1]], dtype=f2),
+        case(FLOAT16, [[20, 21, 19], [0, 1, 2]], dtype=f2, extreme=True),
         case(FLOAT16, [[-inf, -inf], [1, 2]], dtype=f2, extreme=True),
     ]
 
@@ -818,7 +823,8 @@ DEAD_MISTAKES = (
             ask="What do the exponentials of such a row sum to?"),
     Mistake("large negative number instead of -inf",
             change=tuple(_dead_as(value) for value in (-1e9, -1e10, -1e30, -1e4, -1e3) + LOWEST)
-                   + tuple({"scores_in": lambda s, v=value: np.where(np.isneginf(s), v, s), "guard": lambda highest: highest}
+                   + tuple({"scores_in": lambda s, v=value: np.where(np.isneginf(s), v, s),
+                            "guard": lambda highest: highest}
                            for value in (-1e9, -1e10, -1e30, -1e4))
                    + ({"finish": lambda lse, scores, axis: np.nan_to_num(lse.squeeze(axis))},),
             does="A row of nothing but -inf gives a large negative number.",
@@ -937,7 +943,8 @@ def _log_softmax_cases():
         case(FLOAT32, [[0, 1, 3], [2, 5, 4]], dtype=f4), Case(FLOAT32, (normal(5, 3, seed=11, dtype=f4),)),
         case(FLOAT32, [[80, 100, 99], [101, 1, 100]], dtype=f4, extreme=True),
         case(FLOAT32, [[0, -200, 1]], dtype=f4, extreme=True),
-        case(FLOAT16, [[0, 1, 3], [2, 4, 1]], dtype=f2), case(FLOAT16, [[20, 21, 2], [0, 1, 5]], dtype=f2, extreme=True),
+        case(FLOAT16, [[0, 1, 3], [2, 4, 1]], dtype=f2),
+        case(FLOAT16, [[20, 21, 2], [0, 1, 5]], dtype=f2, extreme=True),
         case(FLOAT16, [[0, -40, 1]], dtype=f2, extreme=True),
     ]
 
@@ -982,7 +989,8 @@ LOG_SOFTMAX_MISTAKES = (
             why="Their logarithms are asked for, and none of them is above 0.",
             ask="Where in your function does the logarithm come?"),
     Mistake("log-sum-exp instead of log-softmax",
-            change={"subtract": lambda shifted, logs, powers, scores, axis: np.take(logs + scores - shifted, 0, axis=axis)},
+            change={"subtract": lambda shifted, logs, powers, scores, axis:
+                    np.take(logs + scores - shifted, 0, axis=axis)},
             does="The answer is one number for each row, the log-sum-exp.",
             why="Log-softmax has the scores' shape: from each score the log-sum-exp is subtracted.",
             ask="What is left to do with the scores?"),
@@ -1195,7 +1203,8 @@ def _safe_cases():
     some[0, 1, 2] = some[1, 2, 4] = -inf
     return [
         case(PLAIN, [[0, 1, 3], [2, 5, 4]]), case(PLAIN, [[1, -2, 3]]),
-        Case(PLAIN, (normal(5, 7, seed=1),)), Case(PLAIN, (normal(7, 3, seed=2),)), Case(PLAIN, (normal(7, 11, seed=3),)),
+        Case(PLAIN, (normal(5, 7, seed=1),)), Case(PLAIN, (normal(7, 3, seed=2),)),
+        Case(PLAIN, (normal(7, 11, seed=3),)),
         case(SQUARE, [[0, 1], [2, 5]]), Case(SQUARE, (normal(5, 5, seed=3),)),
         case("one axis", [0, 1, 3]), Case("one axis", (normal(7, seed=4),)),
         case(LEADING, [[[0, 1], [2, 5]]]), Case(LEADING, (normal(2, 5, 3, seed=5),)),
@@ -1206,10 +1215,12 @@ def _safe_cases():
         case(HUGE, [[-500, -499], [-1, -2]], extreme=True), case(HUGE, [[-800, -799], [-720, -721]], extreme=True),
         *extreme_rows(rowwise),
         case(NEG_INF, [[0, -inf], [1, 2]], extreme=True), case(NEG_INF, [[1, -inf, 3], [-inf, -inf, 2]], extreme=True),
-        case(NEG_INF, [[-10000, -inf], [-inf, -10000]], extreme=True), case(NEG_INF, [[-1000, -inf, -999.5]], extreme=True),
+        case(NEG_INF, [[-10000, -inf], [-inf, -10000]], extreme=True),
+        case(NEG_INF, [[-1000, -inf, -999.5]], extreme=True),
         case(NEG_INF, [[-100, -inf, -99.5]], extreme=True),
         case(DEAD, [[-inf, -inf]], extreme=True), case(DEAD, [[0, 1], [-inf, -inf]], extreme=True),
-        case(DEAD, [-inf, -inf, -inf], extreme=True), case(DEAD, [[-inf, -inf, -inf], [-inf, -inf, -inf]], extreme=True),
+        case(DEAD, [-inf, -inf, -inf], extreme=True),
+        case(DEAD, [[-inf, -inf, -inf], [-inf, -inf, -inf]], extreme=True),
         case(DEAD, [[0, -inf, 1], [-inf, -inf, -inf]], extreme=True), Case(DEAD, (some,), True),
         case(FLOAT32, [[0, 1, 3], [2, 5, 4]], f4), Case(FLOAT32, (normal(5, 3, seed=11, dtype=f4),)),
         case(FLOAT32, [[80, 100, 99], [101, 1, 100]], f4, True), case(FLOAT32, [[-inf, -inf], [0, 1]], f4, True),
@@ -1309,7 +1320,8 @@ softmax_jacobian = Exercise(
                     "score, through the sum.",
                 ask="What happens to weight i when another score grows?"),
         Mistake("outer product missing",
-                change=({"outer": lambda w: 0 * np.outer(w, w)}, {"outer": lambda w: 0 * np.outer(w, w), "diagonal": lambda w: w}),
+                change=({"outer": lambda w: 0 * np.outer(w, w)},
+                        {"outer": lambda w: 0 * np.outer(w, w), "diagonal": lambda w: w}),
                 does="Only the first term is there, the weights on the diagonal.",
                 why="The sum in the softmax's denominator depends on the scores, too: that gives the term -w_i w_j.",
                 ask="What is the derivative of the denominator with respect to score j?"),
@@ -1354,7 +1366,8 @@ softmax_jacobian = Exercise(
                 ask="How many weights are multiplied in the entry (i, j) with i different from j?"),
         Mistake("inner product instead of outer", change={"outer": lambda w: np.full((w.size, w.size), w @ w)},
                 does="One number, the sum of the squared weights, is subtracted everywhere.",
-                why="For arrays with one axis @ sums over it, and .T does nothing. The outer product keeps both indices.",
+                why="For arrays with one axis @ sums over it, and .T does nothing. The outer "
+                    "product keeps both indices.",
                 ask="What is the shape of weights @ weights.T if weights has one axis?"),
         Mistake("Jacobian of the log-softmax",
                 change=({"diagonal": lambda w: np.eye(w.size), "outer": _over_rows},
@@ -1400,10 +1413,12 @@ def _backward_cases():
         return Case(aspect, (np.array(weights, dtype), np.array(grad, dtype)))
 
     def some(aspect, *shape, seed, dtype=np.float64):
-        return Case(aspect, (_book_weights(*shape, seed=seed, dtype=dtype), normal(*shape, seed=seed + 20, dtype=dtype)))
+        weights, grad = _book_weights(*shape, seed=seed, dtype=dtype), normal(*shape, seed=seed + 20, dtype=dtype)
+        return Case(aspect, (weights, grad))
 
     return [
-        case(PLAIN, [[0.5, 0.25, 0.25]], [[2, 4, 8]]), case(PLAIN, [[0.25, 0.75], [0.5, 0.5], [1, 0]], [[4, 8], [2, -2], [3, 1]]),
+        case(PLAIN, [[0.5, 0.25, 0.25]], [[2, 4, 8]]),
+        case(PLAIN, [[0.25, 0.75], [0.5, 0.5], [1, 0]], [[4, 8], [2, -2], [3, 1]]),
         some(PLAIN, 5, 3, seed=1), some(PLAIN, 7, 11, seed=2),
         case(SQUARE, [[0.25, 0.75], [0.5, 0.5]], [[4, 8], [2, -2]]), some(SQUARE, 5, 5, seed=3),
         case("one axis", [0.25, 0.75], [4, 8]), some("one axis", 7, seed=4),
@@ -1493,7 +1508,8 @@ softmax_backward = Exercise(
                 does="The row sum is divided by n before it is subtracted.",
                 why="The weights sum to 1: the sum of w * g is a mean already.",
                 ask="What must the answer be if all gradients of a row are equal?"),
-        Mistake("largest product instead of the sum", change={"total": lambda products: products.max(axis=-1, keepdims=True)},
+        Mistake("largest product instead of the sum",
+                change={"total": lambda products: products.max(axis=-1, keepdims=True)},
                 does="The largest of the products w * g is subtracted, not their sum.",
                 why="All entries of a row share the denominator.",
                 ask="What must the answer be if all gradients of a row are equal?"),
@@ -1525,8 +1541,8 @@ softmax_backward = Exercise(
                 why="That is the gradient through the logarithm of the weights. Here the gradient with "
                     "respect to the weights themselves is given.",
                 ask="Of which quantity is grad_weights the derivative?"),
-        Mistake("gradient divided by the weights", change={"grad_in": lambda grad: grad,
-                                                           "times": lambda weights, centred, grad, total: centred / weights},
+        Mistake("gradient divided by the weights",
+                change={"times": lambda weights, centred, grad, total: centred / weights},
                 does="The centred gradient is divided by the weights.",
                 why="The weight multiplies: a key with a weight of 0 gets no gradient.",
                 ask="What is the derivative of a weight that is 0?"),
@@ -1592,7 +1608,8 @@ def _stream_cases():
 
     return [
         case(PLAIN, [0, 1], [3, 2]), case(PLAIN, [3, 1], [0, 2]), case(PLAIN, [1, 0], [2, 4], [3, 1]),
-        some(PLAIN, 5, 5, 5, 5, 5, seed=1, top=2), some(PLAIN, 3, 3, 3, seed=6, top=0), some(PLAIN, 3, 3, 3, seed=9, top=2),
+        some(PLAIN, 5, 5, 5, 5, 5, seed=1, top=2), some(PLAIN, 3, 3, 3, seed=6, top=0),
+        some(PLAIN, 3, 3, 3, seed=9, top=2),
         case(ONE_BLOCK, [1, 3]), some(ONE_BLOCK, 7, seed=2),
         case(RAGGED, [0, 1], [2]), case(RAGGED, [2], [0, 1]), some(RAGGED, 7, 7, 7, 2, seed=12, top=1),
         some(RAGGED, 3, 1, 11, 2, 5, seed=16, top=3),
@@ -1695,7 +1712,8 @@ online_softmax_stats = Exercise(
         "happens to exp(score - maximum) for the scores before?",
         "Every old power gets the same factor, exp(old maximum - new maximum): so the old sum gets it, too.",
         "Begin with -inf and 0. For each block: the new maximum is the larger of the old one and the "
-        "block's; multiply the sum by exp(old - new); add the block's np.exp(block - new) summed; keep the new maximum.",
+        "block's; multiply the sum by exp(old - new); add the block's np.exp(block - new) summed; "
+        "keep the new maximum.",
     ),
     mistakes=(
         NOT_RESCALED,
@@ -1723,11 +1741,13 @@ online_softmax_stats = Exercise(
                 change=({"rescale": _wrong_way},
                         {"rescale": lambda row_sum, row_max, new_max: row_sum * np.exp(new_max - row_max)}),
                 does="The old sum grows when the maximum grows.",
-                why="Relative to a larger maximum the old powers are smaller: the factor is exp(old - new), never above 1.",
+                why="Relative to a larger maximum the old powers are smaller: the factor is exp(old "
+                    "- new), never above 1.",
                 ask="Should the old sum become smaller or larger when the maximum grows?"),
         Mistake("new block rescaled too",
                 change=({"join": _both_rescaled},
-                        {"join": lambda rescaled, added, row_max, new_max: rescaled + added * np.exp(row_max - new_max)}),
+                        {"join": lambda rescaled, added, row_max, new_max:
+                         rescaled + added * np.exp(row_max - new_max)}),
                 does="The factor exp(old maximum - new maximum) is put on the new block's sum as well.",
                 why="The new block is measured from the new maximum already; only the old sum needs the factor.",
                 ask="Which part of the sum is still relative to the old maximum?"),
@@ -1758,7 +1778,8 @@ online_softmax_stats = Exercise(
                 why="The maximum has to start below every score: at -inf.",
                 ask="Which number is smaller than every score?"),
         Mistake("sum starts at 1",
-                change=({"rescale": lambda row_sum, row_max, new_max: 1.0 if row_max == -np.inf else row_sum * np.exp(row_max - new_max)},),
+                change=({"rescale": lambda row_sum, row_max, new_max: 1.0
+                         if row_max == -np.inf else row_sum * np.exp(row_max - new_max)},),
                 does="The sum is too large by one term.",
                 why="Before the first block nothing has been added: the sum starts at 0.",
                 ask="What is the sum of no terms at all?"),
@@ -1772,8 +1793,10 @@ online_softmax_stats = Exercise(
                 ask="What happens to a block when no other follows?"),
         Mistake("first block dropped",
                 change=({"blocks": lambda blocks: list(blocks)[1:]},
-                        {"block_sum": lambda block, row_max, new_max: 0.0 if row_max == -np.inf else _exp_sum(block, new_max)},
-                        {"block_sum": lambda block, row_max, new_max: 1.0 if row_max == -np.inf else _exp_sum(block, new_max)}),
+                        {"block_sum": lambda block, row_max, new_max: 0.0
+                         if row_max == -np.inf else _exp_sum(block, new_max)},
+                        {"block_sum": lambda block, row_max, new_max: 1.0
+                         if row_max == -np.inf else _exp_sum(block, new_max)}),
                 does="The first block does not count; or it gives a maximum, but its scores are missing from the sum.",
                 why="A next() before the loop takes a block away: it has to be counted, too.",
                 ask="What happens to the first block in your function?"),
@@ -1802,20 +1825,25 @@ online_softmax_stats = Exercise(
                 does="The sum comes first, the maximum second.",
                 why="The answer is (row_max, row_sum), in this order.",
                 ask="In which order does the signature name the two numbers?"),
-        Mistake("minimum instead of maximum", change={"new_max": lambda row_max, block: block.min() if row_max == -np.inf else min(row_max, block.min())},
+        Mistake("minimum instead of maximum",
+                change={"new_max": lambda row_max, block: block.min()
+                        if row_max == -np.inf else min(row_max, block.min())},
                 does="The smallest score of all is kept.",
                 why="Only relative to the largest score is no exponent above 0.",
                 ask="Which score must become 0, so that exp does not overflow?"),
-        Mistake("maximum of absolute values", change={"new_max": lambda row_max, block: max(row_max, np.abs(block).max())},
+        Mistake("maximum of absolute values",
+                change={"new_max": lambda row_max, block: max(row_max, np.abs(block).max())},
                 does="The maximum is that of the absolute values.",
                 why="The largest score itself is asked for, whatever its sign.",
                 ask="What is the maximum of -3 and 1?"),
-        Mistake("mean instead of sum", change={"block_sum": lambda block, row_max, new_max: np.exp(block - new_max).mean()},
+        Mistake("mean instead of sum",
+                change={"block_sum": lambda block, row_max, new_max: np.exp(block - new_max).mean()},
                 does="Each block adds the mean of its powers.",
                 why="Every score adds its own power: blocks may have different lengths.",
                 ask="What should row_sum be for n equal scores?"),
         Mistake("no exponential in the factor",
-                change=({"rescale": lambda row_sum, row_max, new_max: row_sum * (row_max - new_max) if row_sum else 0.0},
+                change=({"rescale": lambda row_sum, row_max, new_max: row_sum * (row_max - new_max)
+                         if row_sum else 0.0},
                         {"rescale": lambda row_sum, row_max, new_max: row_sum + row_max - new_max if row_sum else 0.0}),
                 does="The old sum is changed by old maximum - new maximum, not by the exponential of it.",
                 why="A difference of exponents is a factor exp(difference).",
@@ -1897,8 +1925,9 @@ def _merge_cases():
         return Case(aspect, tuple(np.array(part, dtype) for part in (out_a, lse_a, out_b, lse_b)), extreme)
 
     def some(aspect, *shape, seed, dtype=np.float64):
-        return Case(aspect, (normal(*shape, seed=seed, dtype=dtype), normal(*shape[:-1], seed=seed + 30, dtype=dtype, scale=1.5),
-                             normal(*shape, seed=seed + 31, dtype=dtype), normal(*shape[:-1], seed=seed + 32, dtype=dtype, scale=1.5)))
+        out_a, out_b = (normal(*shape, seed=seed + i, dtype=dtype) for i in (0, 31))
+        lse_a, lse_b = (normal(*shape[:-1], seed=seed + i, dtype=dtype, scale=1.5) for i in (30, 32))
+        return Case(aspect, (out_a, lse_a, out_b, lse_b))
 
     def with_empty(*shape, seed, a=(), b=()):
         out_a, lse_a, out_b, lse_b = some(ONE_EMPTY, *shape, seed=seed).args
@@ -1906,18 +1935,27 @@ def _merge_cases():
         return Case(BOTH_EMPTY if set(a) & set(b) else ONE_EMPTY, (out_a, lse_a, out_b, lse_b), True)
 
     return [
-        case(PLAIN, [[2]], [0], [[6]], [0]), case(PLAIN, [[2]], [1], [[6]], [2]), case(PLAIN, [[8, 0], [4, 2], [0, 4]], [3, 1, 0], [[0, 4], [4, 6], [2, 2]], [1, 2, 0]),
+        case(PLAIN, [[2]], [0], [[6]], [0]), case(PLAIN, [[2]], [1], [[6]], [2]),
+        case(PLAIN, [[8, 0], [4, 2], [0, 4]], [3, 1, 0], [[0, 4], [4, 6], [2, 2]], [1, 2, 0]),
         some(PLAIN, 5, 3, seed=1), some(PLAIN, 7, 11, seed=2),
         case(SQUARE, [[8, 0], [4, 2]], [3, 1], [[0, 4], [4, 6]], [1, 2]), some(SQUARE, 5, 5, seed=3),
-        case(LEADING, [[[8], [4]]], [[3, 1]], [[[0], [6]]], [[1, 2]]), some(LEADING, 2, 5, 3, seed=4), some(LEADING, 2, 3, 5, 7, seed=5),
-        case(ONE_EMPTY, [[0, 0]], [-inf], [[6, 4]], [1], extreme=True), case(ONE_EMPTY, [[6, 4]], [1], [[0, 0]], [-inf], extreme=True),
+        case(LEADING, [[[8], [4]]], [[3, 1]], [[[0], [6]]], [[1, 2]]), some(LEADING, 2, 5, 3, seed=4),
+        some(LEADING, 2, 3, 5, 7, seed=5),
+        case(ONE_EMPTY, [[0, 0]], [-inf], [[6, 4]], [1], extreme=True),
+        case(ONE_EMPTY, [[6, 4]], [1], [[0, 0]], [-inf], extreme=True),
         with_empty(5, 3, seed=6, a=(1, 2), b=(4,)),
-        case(BOTH_EMPTY, [[0, 0]], [-inf], [[0, 0]], [-inf], extreme=True), with_empty(5, 3, seed=7, a=(1, 2), b=(2, 4)),
-        case(HUGE, [[2]], [10000], [[6]], [9999], extreme=True), case(HUGE, [[2]], [-10000], [[6]], [-9999], extreme=True),
-        case(HUGE, [[2]], [10000], [[6]], [-10000], extreme=True), case(HUGE, [[2]], [-10000], [[6]], [10000], extreme=True),
-        case(HUGE, [[2], [3]], [10000, -10000], [[6], [5]], [9999, -9999], extreme=True), case(HUGE, [[2]], [800], [[6]], [799], extreme=True),
-        case(FLOAT32, [[2]], [1], [[6]], [2], f4), some(FLOAT32, 5, 3, seed=8, dtype=f4), case(FLOAT32, [[2]], [100], [[6]], [99], f4, True),
-        case(FLOAT16, [[2]], [1], [[6]], [2], f2), some(FLOAT16, 3, 5, seed=9, dtype=f2), case(FLOAT16, [[2]], [20], [[6]], [19], f2, True),
+        case(BOTH_EMPTY, [[0, 0]], [-inf], [[0, 0]], [-inf], extreme=True),
+        with_empty(5, 3, seed=7, a=(1, 2), b=(2, 4)),
+        case(HUGE, [[2]], [10000], [[6]], [9999], extreme=True),
+        case(HUGE, [[2]], [-10000], [[6]], [-9999], extreme=True),
+        case(HUGE, [[2]], [10000], [[6]], [-10000], extreme=True),
+        case(HUGE, [[2]], [-10000], [[6]], [10000], extreme=True),
+        case(HUGE, [[2], [3]], [10000, -10000], [[6], [5]], [9999, -9999], extreme=True),
+        case(HUGE, [[2]], [800], [[6]], [799], extreme=True),
+        case(FLOAT32, [[2]], [1], [[6]], [2], f4), some(FLOAT32, 5, 3, seed=8, dtype=f4),
+        case(FLOAT32, [[2]], [100], [[6]], [99], f4, True),
+        case(FLOAT16, [[2]], [1], [[6]], [2], f2), some(FLOAT16, 3, 5, seed=9, dtype=f2),
+        case(FLOAT16, [[2]], [20], [[6]], [19], f2, True),
     ]
 
 
@@ -1938,7 +1976,8 @@ MERGE_MISTAKES = (
             ask="What must the output be if both parts are equal?"),
     Mistake("not divided by the sum",
             change={"shares": lambda weight_a, weight_b, *others: (weight_a, weight_b)},
-            does="The parts are weighted by their exponentials, and the result is not divided by the sum of these weights.",
+            does="The parts are weighted by their exponentials, and the result is not divided by "
+                "the sum of these weights.",
             why="The two shares must sum to 1.",
             ask="What must the output be if both parts are equal?"),
     Mistake("shares of the parts swapped",
@@ -1952,19 +1991,23 @@ MERGE_MISTAKES = (
             why="A part's sum of exponentials is exp(lse): that is its weight.",
             ask="Which function undoes the logarithm in the log-sum-exp?"),
     Mistake("the larger part alone",
-            change=(_shared(lambda a, b: ((a >= b) / 1.0, (a < b) / 1.0)), _shared(lambda a, b: ((a > b) / 1.0, (a <= b) / 1.0))),
+            change=(_shared(lambda a, b: ((a >= b) / 1.0, (a < b) / 1.0)),
+                    _shared(lambda a, b: ((a > b) / 1.0, (a <= b) / 1.0))),
             does="The part with the larger log-sum-exp is taken, the other one dropped.",
             why="Both parts count, by their sums of exponentials.",
             ask="What must the output be if both log-sum-exps are equal?"),
-    Mistake("no axis for the features", change={"mix": lambda share_a, share_b, out_a, out_b: share_a * out_a + share_b * out_b},
+    Mistake("no axis for the features",
+            change={"mix": lambda share_a, share_b, out_a, out_b: share_a * out_a + share_b * out_b},
             does="The shares, one for each query, line up with the features, where the shapes fit at all.",
             why="Axes are aligned from the end. The shares need one more axis, of length 1.",
             ask="Which shapes are multiplied, and how do they line up from the end?"),
     replace(NO_MAXIMUM,
-            change=({"highest": lambda a, b: np.zeros_like(a), "shares": _divided}, {"highest": lambda a, b: np.zeros_like(a)},
+            change=({"highest": lambda a, b: np.zeros_like(a), "shares": _divided},
+                    {"highest": lambda a, b: np.zeros_like(a)},
                     {"weights": _bare_powers}, {"weights": _bare_powers, "shares": _divided},
                     {"lse": lambda total, shift, lse_a, lse_b: np.log(np.exp(lse_a) + np.exp(lse_b))},
-                    {"lse": lambda total, shift, lse_a, lse_b: np.log(np.exp(lse_a) + np.exp(lse_b)), "shares": _by_lse}),
+                    {"lse": lambda total, shift, lse_a, lse_b: np.log(np.exp(lse_a) + np.exp(lse_b)),
+                     "shares": _by_lse}),
             does="For small log-sum-exps it is right. Above 709 (above 88 in float32, above 11 in float16) exp "
                  "overflows; far below 0 both powers underflow.",
             why="Only the difference of the two matters. Subtract the larger one from both; then no "
@@ -1972,7 +2015,8 @@ MERGE_MISTAKES = (
             ask="Which number can be subtracted from both log-sum-exps so that exp never overflows?"),
     replace(named("minimum subtracted instead of maximum", SHIFT_MISTAKES),
             change=({"highest": np.minimum, "shares": _divided}, {"highest": np.minimum}),
-            does="The smaller log-sum-exp becomes 0, and the power of the other may overflow; an empty part spoils the row.",
+            does="The smaller log-sum-exp becomes 0, and the power of the other may overflow; an "
+                "empty part spoils the row.",
             ask="Which exponents overflow, large positive or large negative ones?"),
     replace(named("one maximum for the whole array", SHIFT_MISTAKES),
             change=({"highest": lambda a, b: np.maximum(a.max(), b.max()), "shares": _divided},
@@ -1983,7 +2027,8 @@ MERGE_MISTAKES = (
     Mistake("one part subtracted instead of the maximum",
             change=({"highest": lambda a, b: a, "shares": _divided}, {"highest": lambda a, b: b, "shares": _divided},
                     {"highest": lambda a, b: a}, {"highest": lambda a, b: b},
-                    {"highest": lambda a, b: a, "guard": lambda m: m}, {"highest": lambda a, b: b, "guard": lambda m: m}),
+                    {"highest": lambda a, b: a, "guard": lambda m: m},
+                    {"highest": lambda a, b: b, "guard": lambda m: m}),
             does="The log-sum-exp of one part is always subtracted: if the other one is much larger, exp overflows.",
             why="With the larger of the two no exponent is above 0.",
             ask="What is the largest exponent if part b's scores are 10000 above part a's?"),
@@ -1994,13 +2039,15 @@ MERGE_MISTAKES = (
             does="Where both parts are empty, the output or the log-sum-exp is NaN.",
             why="-inf - -inf is NaN, and so is 0 / 0. Two empty parts merge to another: output 0, log-sum-exp -inf.",
             ask="What are the maximum and the sum of the weights if both log-sum-exps are -inf?"),
-    Mistake("0 for a row of -inf", change={"lse": lambda total, shift, lse_a, lse_b: np.where(total == 0, 0.0, np.log(total) + shift)},
+    Mistake("0 for a row of -inf",
+            change={"lse": lambda total, shift, lse_a, lse_b: np.where(total == 0, 0.0, np.log(total) + shift)},
             does="Where both parts are empty, the log-sum-exp is 0.",
             why="A log-sum-exp of 0 says that the exponentials sum to 1; here they sum to 0, and log(0) is -inf. "
                 "The next merge would count the empty part.",
             ask="What is the logarithm of an empty sum?"),
     Mistake("large negative number instead of -inf",
-            change=tuple({"lse": lambda total, shift, lse_a, lse_b, v=value: np.where(total == 0, v, np.log(total) + shift)}
+            change=tuple({"lse": lambda total, shift, lse_a, lse_b, v=value:
+                          np.where(total == 0, v, np.log(total) + shift)}
                          for value in (-1e9, -1e10, -1e30, -1e4, -1e3) + LOWEST),
             does="Where both parts are empty, the log-sum-exp is a large negative number.",
             why="The exponentials sum to 0 exactly, and log(0) is -inf.",
@@ -2024,26 +2071,34 @@ MERGE_MISTAKES = (
     Mistake("maximum not added back",
             change=({"lse": lambda total, shift, lse_a, lse_b: np.log(total)},),
             does="The log-sum-exp lies between 0 and log 2.",
-            why="Subtracting the maximum divides the sum by exp(maximum): after the logarithm it has to be added again.",
+            why="Subtracting the maximum divides the sum by exp(maximum): after the logarithm it "
+                "has to be added again.",
             ask="By how much should the log-sum-exp grow when both parts' grow by 1?"),
     Mistake("no logarithm",
-            change=({"lse": lambda total, shift, lse_a, lse_b: total}, {"lse": lambda total, shift, lse_a, lse_b: total + shift},
+            change=({"lse": lambda total, shift, lse_a, lse_b: total},
+                    {"lse": lambda total, shift, lse_a, lse_b: total + shift},
                     {"lse": lambda total, shift, lse_a, lse_b: np.exp(lse_a) + np.exp(lse_b)}),
             does="A sum of exponentials is returned, not its logarithm.",
             why="The next merge expects a log-sum-exp again.",
             ask="What is the last function in log sum exp to be applied?"),
     Mistake("epsilon in the denominator",
-            change=tuple({"shares": lambda weight_a, weight_b, total, *others, e=e: _divided(weight_a, weight_b, total + e, *others)}
+            change=tuple({"shares": lambda weight_a, weight_b, total, *others, e=e:
+                          _divided(weight_a, weight_b, total + e, *others)}
                          for e in EPSILONS),
             does="The two shares sum to a little less than 1.",
-            why="With the maximum subtracted the sum is at least 1, unless both parts are empty; choose 1 for it there.",
+            why="With the maximum subtracted the sum is at least 1, unless both parts are empty; "
+                "choose 1 for it there.",
             ask="How small can the sum get once the maximum is subtracted?"),
     Mistake("epsilon in the logarithm",
-            change=tuple({"lse": lambda total, shift, lse_a, lse_b, e=e: np.log(total + e) + shift} for e in EPSILONS + TINIER),
-            does="A small number stands with the sum in the logarithm: two empty parts give the logarithm of that number.",
+            change=tuple({"lse": lambda total, shift, lse_a, lse_b, e=e: np.log(total + e) + shift}
+                         for e in EPSILONS + TINIER),
+            does="A small number stands with the sum in the logarithm: two empty parts give the "
+                "logarithm of that number.",
             why="With the maximum subtracted the sum is at least 1, unless both parts are empty; there -inf is right.",
             ask="When can the sum be 0, and what should its logarithm be then?"),
-    Mistake("power of 2 instead of e", change=({"power": np.exp2}, {"power": np.exp2, "lse": lambda total, shift, lse_a, lse_b: np.log2(total) + shift}),
+    Mistake("power of 2 instead of e",
+            change=({"power": np.exp2},
+                    {"power": np.exp2, "lse": lambda total, shift, lse_a, lse_b: np.log2(total) + shift}),
             does="The shares are computed with powers of 2.",
             why="The log-sum-exps are natural logarithms: exp undoes them.",
             ask="Which function undoes the natural logarithm?"),
