@@ -363,6 +363,10 @@ def _numbers_only(weights, mask, scores):
     return np.nan_to_num(weights)
 
 
+def _inverted_fill(scores, mask, dtype):
+    return np.where(mask, -np.inf, scores)
+
+
 def _swapped_mask(mask):
     return swap(mask) if mask.ndim > 1 else mask
 
@@ -378,14 +382,16 @@ def with_numbers_only(mistake):
     return dataclasses.replace(mistake, change=tuple(changes))
 
 
+# without a maximum a large negative number cannot be told from -inf
+KNOWN_SHIFT = {"shift": softmax.SOFTMAX_STEPS["shift"]}
 LARGE = (-1e9, -1e4, -9999.0, -1e3, -100.0)
 LARGE_ADDED = ((-1e9,), (-1e9, False), (-1e9, True, True), (-1e10,), (-1e10, False), (-1e10, True, True),
                (-1e4,), (-1e3,))
 
 MASKING_MISTAKES = (
     Mistake("mask inverted",
-            change=({"sense": lambda mask: ~mask}, {"fill": lambda scores, mask, dtype: np.where(mask, -np.inf, scores),
-                     "dead_rows": MASKED_STEPS["dead_rows"]}),
+            change=({"sense": lambda mask: ~mask}, {"fill": _inverted_fill, "dead_rows": MASKED_STEPS["dead_rows"]},
+                    {"fill": _inverted_fill, "dead_rows": _numbers_only}),
             does="Queries attend to the keys that are hidden from them, and not to the others.",
             why="Here True means: may attend, as in torch's scaled_dot_product_attention. Other libraries "
                 "mean the opposite; mixing the two is the most frequent mask error.",
@@ -417,15 +423,16 @@ MASKING_MISTAKES = (
             why="0 * inf is NaN: a mask times infinity does not leave allowed scores alone.",
             ask="What is 0 * inf, and how can the mask choose instead of multiply?"),
     Mistake("large negative number instead of -inf",
-            change=tuple({"fill": _filled(value), "dead_rows": _left_alone} for value in LARGE)
-                   + tuple({"fill": _filled(value)} for value in LARGE[1:]),
+            change=tuple({"fill": _filled(value), "dead_rows": _left_alone, **KNOWN_SHIFT} for value in LARGE)
+                   + tuple({"fill": _filled(value), **KNOWN_SHIFT} for value in LARGE[1:])
+                   + ({"fill": _filled(LARGE[0]), "dead_rows": _numbers_only, **KNOWN_SHIFT},),
             does="Masked scores are a number such as -1e9. A query that may attend to nothing gets "
                  "uniform weights; in float16 the number may overflow, and the weights are NaN.",
             why="Scores may be large themselves, and in a row in which all keys are masked all "
                 "scores are equal. Only -inf is below every score in every dtype.",
             ask="What are the weights of a row in which every key is masked?"),
     Mistake("large negative number added",
-            change=tuple({"fill": _added(*how), "dead_rows": _left_alone} for how in LARGE_ADDED)
+            change=tuple({"fill": _added(*how), "dead_rows": _left_alone, **KNOWN_SHIFT} for how in LARGE_ADDED)
                    + ({"fill": _added(-1e4)}, {"fill": _added(-1e3)}),
             does="Masked scores are lowered by a large number; a query that may attend to nothing "
                  "still compares its keys.",
@@ -447,7 +454,8 @@ MASKING_MISTAKES = (
             why="The lowest score still has a weight.",
             ask="Which score gives a weight of exactly 0 after the softmax?"),
     Mistake("mask after the softmax",
-            change={"fill": lambda scores, mask, dtype: scores, "mask_weights": _only_allowed},
+            change=({"fill": lambda scores, mask, dtype: scores, "mask_weights": _only_allowed},
+                    {"fill": lambda scores, mask, dtype: scores, "mask_weights": lambda weights, mask: weights * mask}),
             does="Masked weights are 0, but the weights of a query no longer sum to 1.",
             why="The masked keys have taken part in the softmax's sum. They must be hidden before it.",
             ask="What do the weights of one query sum to after your mask?"),
@@ -466,6 +474,13 @@ MASKING_MISTAKES = (
             does="A query that may attend to nothing gets NaN.",
             why="Its maximum is -inf, and -inf - -inf is NaN. By definition its output is 0.",
             ask="What is the maximum of a row in which every score is -inf, and what is its sum of powers?"),
+    Mistake("every row that holds a masked key set to 0",
+            change={"dead_rows": lambda weights, mask, scores: np.where(
+                mask.all(axis=-1, keepdims=True), weights, 0.0)},
+            does="Only a query that may attend to every key gets an output; all others get zeros.",
+            why="A row is dead if nothing in it is allowed: not any, which is not the same as not all. And NaN "
+                "that is replaced by 0 hides where it comes from: a fill of +inf spoils each of these rows.",
+            ask="For a row of True and False, what do any and all say?"),
     Mistake("dead rows uniform",
             change={"dead_rows": lambda weights, mask, scores: np.where(
                 _somewhere(mask), weights, 1 / weights.shape[-1])},
@@ -482,6 +497,14 @@ MASKING_MISTAKES = (
             ask="What are the weights of a row in which every key is masked?"),
 )
 
+def _renormalised(epsilon):
+    def renormalise(weights, mask):
+        kept = np.where(mask, weights, 0.0)
+        return kept / (kept.sum(axis=-1, keepdims=True) + epsilon)
+
+    return renormalise
+
+
 NEEDS_NUMBERS = ("sum over the wrong axis", "sum without keepdims", "softmax over the queries' axis",
                  "softmax over the first axis", "softmax over the second axis", "softmax over everything",
                  "K Qᵀ instead of Q Kᵀ")
@@ -495,7 +518,9 @@ def _masked_variants(mistake):
             mistake.change, {**late, "mask_powers": lambda powers, mask: powers * mask},
             {**late, "mask_powers": _only_allowed}))
     if mistake.name == "epsilon in the denominator":
-        return dataclasses.replace(mistake, change=mistake.variants[2:])
+        return dataclasses.replace(mistake, change=mistake.variants[2:] + tuple(
+            {"fill": lambda scores, mask, dtype: scores, "mask_weights": _renormalised(e),
+             "divide": softmax.SOFTMAX_STEPS["divide"], "total": softmax.SOFTMAX_STEPS["total"]} for e in (1e-6, 1e-8, 1e-9)))
     return with_numbers_only(mistake) if mistake.name in NEEDS_NUMBERS else mistake
 
 
@@ -527,6 +552,8 @@ def masked_attention_cases():
 
     dead = random_mask(5, 7, seed=11)
     dead[1], dead[3] = False, True
+    square = dead[:, :5].copy()
+    square[:, 2] = False  # a dead row of the transposed mask
     single = np.array([[True] * 3, [False] * 3])
     column = np.array([[True], [False], [True], [True], [False]])
     alone = case(DEAD, (5, 3, 7, 2), column, 40)
@@ -548,12 +575,13 @@ def masked_attention_cases():
         case(LEADING, (5, 7, 3, 2), random_mask(2, 5, 7), 25, batch=(2,)),
         case(LEADING, (5, 7, 3, 11), random_mask(2, 3, 5, 7), 28, batch=(2, 3)),
         tiny(DEAD, [[2.0], [1.0]], [[1.0], [0.0], [3.0]], [[4.0], [8.0], [-4.0]], [[1, 0, 1], [0, 0, 0]]),
-        case(DEAD, (5, 7, 3, 2), dead, 31), alone,
+        case(DEAD, (5, 7, 3, 2), dead, 31), case(DEAD, (5, 5, 3, 2), square, 31), alone,
         case(DEAD, (5, 7, 3, 2), np.stack([dead, random_mask(5, 7, seed=3)]), 34, batch=(2,)),
         case(DEAD, (2, 3, 5, 7), single, 37, dtype=f4),
         case(DEAD, (2, 3, 5, 7), single, 37, dtype=f2),
         *(tiny(HUGE, query, key, [[1.0], [3.0], [2.0]], mask, True) for query, key, mask in (
             ([[100], [0]], [[100], [99], [-100]], [[1, 1, 0], [1, 0, 1]]),
+            ([[100], [0], [1]], [[100], [99], [0]], [[1, 1, 1], [0, 1, 1], [1, 0, 1]]),
             ([[-100], [0]], [[100], [101], [99]], [[1, 1, 0], [0, 1, 0]]),
             ([[100], [0]], [[-1], [-2], [100]], [[1, 1, 0], [1, 0, 1]]),
             ([[100, 0], [1, 0]], [[0, 1], [0, 2], [0, 3]], [[1, 1, 1], [1, 0, 1]]),
@@ -561,7 +589,7 @@ def masked_attention_cases():
             ([[100], [0]], [[100], [0], [-100]], [[1, 1, 1], [1, 0, 1]]),
             ([[-100], [0]], [[100], [101], [102]], [[1, 1, 1], [1, 0, 1]]))),
         Case(HUGE, (np.array([[1000.0]]), np.array([[1.0]] * 10 + [[0.0]]), np.arange(11.0)[:, None],
-                    np.ones((1, 11), bool)), True),
+                    np.ones(11, bool)), True),
         case(FLOAT32, (5, 3, 7, 2), random_mask(5, 3), 43, dtype=f4),
         case(FLOAT16, (3, 2, 5, 7), random_mask(3, 2), 46, dtype=f2),
     ]
@@ -1229,7 +1257,7 @@ def _multi_head_cases():
 
     def huge(x, scale):
         eye = np.eye(len(x[0]))
-        return Case(HUGE, (np.array(x, float), scale * eye, scale * eye, eye, eye, 2), True)
+        return Case(HUGE, (np.array(x, float), scale * eye, scale * eye, scale * eye, eye, 2), True)
 
     w_q, w_k, w_v = ([[1.0, 0.0], [1.0, 1.0]], [[0.0, 1.0], [2.0, 0.0]], [[1.0, 2.0], [0.0, 1.0]])
     tiny = [np.array(w) for w in (w_q, w_k, w_v, [[1.0, 1.0], [0.0, 2.0]])]
@@ -1672,8 +1700,10 @@ def _gradient_cases():
         tiny(LEADING, [[[2, 0]], [[1, 1]]], [[[1, 0], [1, 4]], [[0, 2], [1, 0]]], [[[4], [0]], [[2], [6]]],
              [[[1]], [[3]]]),
         case(LEADING, (5, 7, 3, 2), 25, (2,)), case(LEADING, (3, 5, 7, 2), 29, (2, 3)),
-        *(tiny(HUGE, query, key, [[4, 1], [0, 2], [1, 5]], [[1, 3], [2, 1]], extreme=True) for query, key in (
+        *(tiny(HUGE, query, key, [[4, 1], [0, 2], [1, 5]], [[1, 3], [2, 1], [5, 2]][:len(query)], extreme=True)
+          for query, key in (
             ([[100, 0], [1, 2]], [[100, 0], [100, 8], [0, 1]]),
+            ([[100, 0], [1, 2], [2, 1]], [[100, 0], [100, 8], [0, 1]]),
             ([[-100, 0], [1, 2]], [[100, 0], [100, 8], [101, 1]]))),
         case(FLOAT32, (5, 3, 7, 2), 33, dtype=f4), case(FLOAT16, (3, 2, 5, 7), 37, dtype=f2),
     ]
