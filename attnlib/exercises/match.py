@@ -335,7 +335,8 @@ def add_aspects(finding, matcher):
         for aspect in finding.leftover:
             if known.get(aspect) and not any(
                     matcher.right(k) for k, s in enumerate(matcher.seen) if s.case.aspect == aspect):
-                finding.generic[known[aspect].name] = known[aspect]
+                if known[aspect].name not in (mistake.name for chosen in finding.sets for mistake in chosen):
+                    finding.generic[known[aspect].name] = known[aspect]
         return
     square = [k for k, s in enumerate(matcher.seen) if s.case.aspect == SQUARE]
     if square and all(matcher.right(k) for k in square):
