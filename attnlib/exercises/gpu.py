@@ -79,6 +79,17 @@ WIDTH_MISTAKES = (
 )
 
 
+HALF_ASPECTS = {
+    IN_FLOAT16: WIDTH_MISTAKES[0],
+    IN_BFLOAT16: Mistake(
+        "bfloat16 not handled",
+        does="The function is right for other dtypes, and not for bfloat16.",
+        why="Models are kept in bfloat16, which NumPy does not know: such tensors stay in torch, and are "
+            "computed in float32.",
+        ask="Which of your lines names dtypes, or leaves torch?"),
+}
+
+
 def _softmax_axis_of_torch(axis, scores):
     return {2: 1, 3: 0, 4: 1}[scores.ndim]
 
@@ -92,10 +103,19 @@ def _only_3d(name):
     return product
 
 
+def _permuted(n_axes):
+    def transpose(key):
+        if key.ndim != n_axes:
+            raise ValueError("number of dimensions does not match")
+        return np.swapaxes(key, -1, -2)
+
+    return transpose
+
+
 FRONT_AXES = Mistake(
     "axes counted from the front",
     change=({"transpose": lambda key: np.swapaxes(key, 1, 2)}, {"transpose": lambda key: np.swapaxes(key, 0, 1)},
-            {"transpose": lambda key: np.swapaxes(key, 2, 3)}),
+            {"transpose": lambda key: np.swapaxes(key, 2, 3)}, {"transpose": _permuted(3)}, {"transpose": _permuted(4)}),
     does="The transposition is right for one number of axes, and for no other.",
     why="Leading (batch, head) axes may be none, one or two: transpose(1, 2) is right for three axes "
         "alone. The last two are always -2 and -1.",
@@ -209,7 +229,7 @@ attention_torch = Exercise(
     ),
     mistakes=(*drop(attention.mistakes, "np.dot on batches"), *WIDTH_MISTAKES, *TORCH_MISTAKES),
     audits=(calls_own_attention, stays_on_the_cpu), missing=torch_missing,
-    aspects={IN_FLOAT16: WIDTH_MISTAKES[0], IN_BFLOAT16: WIDTH_MISTAKES[0]},
+    aspects=HALF_ASPECTS,
 )
 
 
@@ -245,6 +265,13 @@ def _only_allowed(array, mask):
     return np.where(mask, array, 0.0)
 
 
+def with_dead_rows(mistake):
+    """The mistake with each of the things that rows without any key become: NaN, equal weights, zeros."""
+    return dataclasses.replace(mistake, change=tuple(
+        {**change, **more} for change in mistake.variants for more in (
+            {}, {"fill": raw_scores.fill_with(-1e9)}, {"mask_weights": lambda weights, mask: np.nan_to_num(weights)})))
+
+
 def causal_form(mistakes, name, *changes):
     """A mistake of these, with the changes that it takes under a causal mask."""
     (mistake,) = pick(mistakes, name)
@@ -256,9 +283,9 @@ CAUSAL_MISTAKES = (
             does="Every query sees every key.",
             why="Causal means that query i sees the keys 0 to i, and nothing after them.",
             ask="Which keys must query 0 not see?"),
-    *pick(raw_scores.TRIANGLE_MISTAKES, "mask inverted", "diagonal excluded", "one key too many",
-          "the future instead of the past", "n_q and n_k swapped", "square mask"),
-    *pick(raw_scores.causal_mask.mistakes, "aligned at the bottom right"),
+    *map(with_dead_rows, pick(raw_scores.causal_mask.mistakes, "mask inverted", "diagonal excluded",
+                              "the future instead of the past", "aligned at the bottom right")),
+    *pick(raw_scores.TRIANGLE_MISTAKES, "one key too many", "n_q and n_k swapped", "square mask"),
     Mistake("masked scores set to 0", change={"fill": raw_scores.fill_with(0.0)},
             does="Scores of later keys are 0, as torch.tril of the scores or a product with the mask makes them.",
             why="exp(0) is 1: a later key keeps a weight, more than one with a negative score.",
@@ -317,7 +344,7 @@ attention_torch_causal = Exercise(
     ),
     mistakes=(*(m for m in attention_torch.mistakes if m.name != "causal mask applied"), *CAUSAL_MISTAKES),
     audits=(calls_own_attention, stays_on_the_cpu), missing=torch_missing,
-    aspects={IN_FLOAT16: WIDTH_MISTAKES[0], IN_BFLOAT16: WIDTH_MISTAKES[0]},
+    aspects=HALF_ASPECTS,
 )
 
 

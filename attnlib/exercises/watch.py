@@ -34,8 +34,10 @@ class Listener:
         from torch.overrides import TorchFunctionMode
 
         def listen(mode, function, types, args=(), kwargs=None):
+            name = getattr(function, "__name__", "")
+            self.names.append(name)
             result = function(*args, **(kwargs or {}))
-            self._note(getattr(function, "__name__", ""), args, kwargs or {}, result)
+            self._note(name, args, kwargs or {}, result)
             return result
 
         with type("Listen", (TorchFunctionMode,), {"__torch_function__": listen})():
@@ -50,7 +52,6 @@ class Listener:
         return self.met or bool(self.last and self.outcome.answer)
 
     def _note(self, name, args, kwargs, result):
-        self.names.append(name)
         used = list(_tensors([*args, *kwargs.values()]))
         loose = [id(tensor) in self.loose for tensor in used]
         if name == "detach":  # the last one is the checker's own, of the answer
@@ -58,6 +59,8 @@ class Listener:
         if name in ("__getitem__", "__setitem__", "copy_", "index_put_"):  # these may join two devices
             used, loose = used[:1], loose[:1]
         if _is_placed(name, args[1:], kwargs):
+            for tensor in _tensors([result]):
+                self.loose.pop(id(tensor), None)
             return
         if not all(loose) and any(own and tensor.ndim for own, tensor in zip(loose, used)):
             self.met = True
