@@ -251,7 +251,7 @@ class Matcher:
     def finding(self):
         """The smallest set of mistakes that leaves the fewest aspects unexplained."""
         chosen, most = [], len(self.seen)
-        for size in (0, 1, 2):
+        for size in (0, 1) if self.one_number() else (0, 1, 2):
             found, fewest = self.scan(size, most)
             if found:
                 chosen, most = found, fewest - 1  # more mistakes must explain more
@@ -260,6 +260,12 @@ class Matcher:
         if not chosen:
             return Finding([], leftover=self._wrong_aspects())
         return Finding(**self.best([h for h, _ in chosen]), leftover=self._aspects(chosen[0][1]))
+
+    def one_number(self):
+        """Whether the answer is NaN, or 0, or any one number throughout: that proves no two mistakes."""
+        parts = [part.astype(float).ravel() for seen in self.seen for part in seen.values]
+        numbers = np.concatenate(parts or [np.zeros(0)])
+        return numbers.size > 1 and bool((numbers == numbers[0]).all() or np.isnan(numbers).all())
 
     def _aspects(self, missed):
         return tuple(dict.fromkeys(self.seen[k].case.aspect for k in sorted(missed)))
