@@ -151,12 +151,13 @@ def _pieces(exercise, seen, answer, wanted):
 def _single(seen, answer, wanted):
     """One piece from a tuple or list: the tuple is the array itself, or holds something more."""
     shapes = [piece.values.shape for piece in answer.pieces]
-    if wanted.ndim and len(set(shapes)) == 1 and (len(shapes),) + shapes[0] == wanted.shape:
+    fitting = [piece for piece in answer.pieces if fit_shape(piece.values, wanted.shape) is not None]
+    equal = wanted.ndim and len(set(shapes)) == 1
+    if equal and ((len(shapes),) + shapes[0] == wanted.shape or answer.holder == "list" and not fitting):
         seen.mark(generic.LIST)
         stacked = np.stack([piece.values for piece in answer.pieces])
         return (type(answer.pieces[0])(stacked, str(stacked.dtype), "list"),)
     seen.mark(generic.EXTRA)
-    fitting = [piece for piece in answer.pieces if fit_shape(piece.values, wanted.shape) is not None]
     return ((fitting or list(answer.pieces))[0],)
 
 

@@ -309,6 +309,8 @@ def cause(failure):
     if kind == "TypeError" and "'iterator'" in text:
         return ("The blocks come from an iterator, one by one: it has no length and no index, and it "
                 "is read by a for loop.")
+    if kind == "TypeError" and ("interpreted as an integer" in text or "must be integers" in text):
+        return "Sizes and indices are integers: / gives a float even where nothing is left over, // an integer."
     if kind == "TypeError" and "not callable" in text:
         return "An array is followed by round brackets; indexing takes square ones, a product @ or *."
     if kind == "TypeError" and "only length-1" in text or "only 0-dimensional" in text:
