@@ -2018,7 +2018,7 @@ def _stream_cases():
 
 ALL_SCORES = Mistake(
     "scores of all keys kept",
-    does="The values are right, but while it runs it holds as many scores as n_q times n_k, in one array or in pieces.",
+    does="While it runs it holds as many scores as n_q times n_k, in one array or in pieces.",
     why="The point of going block by block is that the memory does not grow with n_q times n_k: for 100000 "
         "positions the scores alone would take 40 gigabytes in float32.",
     ask="Which array in your function grows with n_q and n_k both, and what of a block is needed after it?")
