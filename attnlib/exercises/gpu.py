@@ -773,6 +773,11 @@ DECODE_MISTAKES = (
             why="The next step would not know this position: concatenate makes a new array, and this "
                 "one has to be returned.",
             ask="How many positions must the returned caches have?"),
+    Mistake("only the new position kept",
+            change={"kept": lambda keys, values, *caches: (keys[..., -1:, :], values[..., -1:, :])},
+            does="The returned caches hold the new position alone.",
+            why="The next step needs all positions so far.",
+            ask="How many positions must the returned caches have?"),
     Mistake("new position in front", change=_both(_in_front),
             does="The new key or value stands at position 0 of its cache.",
             why="Positions are in the order of time: the newest stands last. Attention alone would not "
@@ -933,6 +938,11 @@ def _long_first(n_k, n_splits):
     return [(part[0], part[-1] + 1) for part in np.array_split(np.arange(n_k), n_splits)]
 
 
+def _either_way(change):
+    """A merge that depends on the parts' order, with the longer parts last and first."""
+    return change, {**change, "split": _long_first}
+
+
 def _overlapping(n_k, n_splits):
     return [(start, min(stop + 1, n_k)) for start, stop in _even_split(n_k, n_splits)]
 
@@ -992,6 +1002,21 @@ def _rescaled(numerator, denominator):
     return merge
 
 
+def _running_sums(old_output=True, old_sum=True, new_output=True, new_sum=True):
+    """Accumulator and sum go on from part to part; what is not rescaled stays on an old scale."""
+    def merge(parts, weights_of):
+        highest, output, total = -np.inf, 0.0, 0.0
+        for part in parts:
+            top = np.maximum(highest, part.highest)
+            old, new = np.exp(highest - top), np.exp(part.highest - top)
+            output = output * (old if old_output else 1) + part.total * part.out * (new if new_output else 1)
+            total = total * (old if old_sum else 1) + part.total * (new if new_sum else 1)
+            highest = top
+        return output / total
+
+    return {"merge": merge}
+
+
 def _best_part(parts, weights_of):
     best = _stacked(parts, "lse").argmax(axis=0)
     return np.take_along_axis(_stacked(parts, "out"), best[None], axis=0)[0]
@@ -1020,13 +1045,13 @@ MERGE_MISTAKES = (
             why="It counts as much as its scores make it: exp of its log-sum-exp.",
             ask="How much of the whole softmax's sum belongs to each part?"),
     Mistake("averaged one after the other",
-            change=({"merge": _pairwise_mean}, {"merge": _pairwise_mean, "split": _long_first}),
+            change=_either_way({"merge": _pairwise_mean}),
             does="The last part counts half, the one before a quarter, and so on.",
             why="A part's share does not depend on when it comes: it is exp of its log-sum-exp.",
             ask="What becomes of your answer if the parts come in another order?"),
     Mistake("only one part used",
-            change=tuple({"merge": lambda parts, w, at=at: parts[at].out, **split}
-                         for at in (-1, 0) for split in ({}, {"split": _long_first})),
+            change=_either_way({"merge": lambda parts, w: parts[-1].out})
+                   + _either_way({"merge": lambda parts, w: parts[0].out}),
             does="The answer is the output of the first or of the last part.",
             why="All parts together hold the keys; each has its share.",
             ask="What happens in your loop to the parts before?"),
@@ -1060,25 +1085,37 @@ MERGE_MISTAKES = (
             does="Parts with low scores count most.",
             why="The maximum was subtracted before exp; afterwards it is added back.",
             ask="Which sign undoes the subtraction?"),
-    Mistake("accumulator not rescaled", change={"merge": _rescaled(False, True)},
+    Mistake("accumulator not rescaled",
+            change=({"merge": _rescaled(False, True)}, *_either_way(_running_sums(old_output=False)),
+                    *_either_way(_running_sums(new_output=False))),
             does="The parts' sums are brought to the common maximum, their weighted values are not.",
             why="Numerator and denominator must be on one scale: exp(maximum of the part - common maximum).",
             ask="By which factor does a part's numerator change if another maximum is subtracted?"),
-    Mistake("sum not rescaled", change={"merge": _rescaled(True, False)},
+    Mistake("sum not rescaled",
+            change=({"merge": _rescaled(True, False)}, *_either_way(_running_sums(old_sum=False)),
+                    *_either_way(_running_sums(new_sum=False))),
             does="The parts' weighted values are brought to the common maximum, their sums are not.",
             why="Numerator and denominator must be on one scale: exp(maximum of the part - common maximum).",
             ask="By which factor does a part's sum change if another maximum is subtracted?"),
+    Mistake("earlier parts not rescaled", change=_either_way(_running_sums(old_output=False, old_sum=False)),
+            does="When a later part has a larger maximum, sum and weighted values so far stay too large.",
+            why="When the maximum grows from m to m', both must be multiplied by exp(m - m').",
+            ask="By which factor do the earlier powers change when a larger maximum comes?"),
+    Mistake("new part not rescaled", change=_either_way(_running_sums(new_output=False, new_sum=False)),
+            does="A part whose maximum is lower than the one before counts too much.",
+            why="Its sum and weighted values belong to its own maximum: multiply both by "
+                "exp(maximum of the part - common maximum).",
+            ask="Which number was subtracted from the scores of the new part?"),
+    Mistake("log2 instead of log", change={"lse": lambda highest, total: highest + np.log2(total)},
+            does="The parts' log-sum-exps mix two bases.",
+            why="exp undoes the natural logarithm; a power of 2 undoes log2.",
+            ask="Which base has your logarithm, and which your power?"),
     Mistake("log-sum-exp not updated",
-            change=({"merge": _running(lambda lse, new: lse)}, {"merge": _running(lambda lse, new: new)},
-                    {"merge": _running(np.maximum)}),
+            change=tuple(variant for kept in (lambda lse, new: lse, lambda lse, new: new, np.maximum)
+                         for variant in _either_way({"merge": _running(kept)})),
             does="Two parts merge rightly, and the third is weighed against one of them only.",
             why="After a merge the log-sum-exp is that of both parts: log(exp(a) + exp(b)).",
             ask="How much does the result of the first merge weigh in the second?"),
-    Mistake("no maximum subtracted in the merge", change={"merge_weights": np.exp},
-            does="For small scores it is right. A log-sum-exp above 709 overflows (above 88 in float32, "
-                 "above 11 in float16), one far below 0 underflows to 0 / 0.",
-            why="Only differences of log-sum-exps count: subtract the largest of a query's before exp.",
-            ask="Which number can be subtracted from all log-sum-exps of a query?"),
     Mistake("one maximum for all queries in the merge",
             change={"merge_weights": lambda lses: np.exp(lses - lses.max())},
             does="A query whose scores lie far below another's underflows to 0 / 0.",
@@ -1112,11 +1149,17 @@ def _naive_lse(highest, total):
 
 
 def _in_parts(mistake):
-    """Without a maximum the parts' log-sum-exps overflow as well."""
-    if mistake.name == "no maximum subtracted":
-        return dataclasses.replace(mistake, change=(
-            mistake.change, {**mistake.change, "lse": _naive_lse}, {"lse": _naive_lse}))
-    return mistake
+    """The maximum may be missing in the parts, in the merge, or in both."""
+    if mistake.name != "no maximum subtracted":
+        return mistake
+    parts, merge = {**mistake.variants[0], "lse": _naive_lse}, {"merge_weights": np.exp}
+    return dataclasses.replace(
+        mistake, change=(parts, merge, {**parts, **merge}, mistake.variants[0], {"lse": _naive_lse}),
+        does="For small scores it is right. A score, or a part's log-sum-exp, above 709 (above 88 in float32, above "
+             "11 in float16) overflows in exp, and one far below 0 underflows to 0 / 0.",
+        why="Only differences count: the row's maximum is subtracted before exp in each part, and the "
+            "query's largest log-sum-exp in the merge.",
+        ask="Which number may be subtracted from all log-sum-exps of a query, and which from a part's scores?")
 
 
 SPLITS_IGNORED = Mistake(
@@ -1144,6 +1187,47 @@ def ignores_splits(run):
     return SPLITS_IGNORED if outcome.answer and outcome.answer.pieces else None
 
 
+class _Listening(np.ndarray):
+    """An array that notes the shapes of which exp is taken, in all that is computed of it."""
+
+    shapes = []
+
+    def __array_ufunc__(self, ufunc, method, *inputs, out=(), **options):
+        inputs = [np.asarray(item) if isinstance(item, _Listening) else item for item in inputs]
+        if out:
+            options["out"] = tuple(np.asarray(item) for item in out)
+        result = getattr(ufunc, method)(*inputs, **options)
+        if ufunc in (np.exp, np.exp2):
+            self.shapes.append(np.shape(result))
+        return out[0] if out else result.view(_Listening) if isinstance(result, np.ndarray) else result
+
+
+QUERIES_SPLIT = Mistake(
+    "queries split instead of keys",
+    does="The queries are dealt out in n_splits parts, and each part sees all keys.",
+    why="Then nothing has to be merged: queries do not depend on each other. In decoding there is one query "
+        "and many keys, and only the keys can be dealt out.",
+    ask="What can be split if there is one query?")
+
+BLOCK_LENGTH = Mistake(
+    "n_splits taken for a part's length",
+    does="Each part has n_splits keys.",
+    why="n_splits says how many parts there are: about n_k / n_splits keys in each.",
+    ask="How many parts should 12 keys make for n_splits = 2?")
+
+
+def splits_something_else(run):
+    """The Mistake if exp is taken of the wrong pieces of the scores of 5 queries and 12 keys."""
+    _Listening.shapes.clear()
+    run(*(normal(n, 3, seed=n).view(_Listening) for n in (5, 12, 12)), 2)
+    shapes = [shape for shape in _Listening.shapes if len(shape) > 1]
+    lengths = [shape[-1] for shape in shapes]
+    if lengths.count(2) >= 6 and not {6, 12} & set(lengths):
+        return BLOCK_LENGTH
+    rows = [shape[-2] for shape in shapes if shape[-1] == 12]
+    return QUERIES_SPLIT if len(rows) == 2 and sum(rows) == 5 and 6 not in lengths else None
+
+
 UNEVEN = "parts of unequal length"
 
 
@@ -1169,12 +1253,14 @@ def split_kv_cases():
     edge = (np.array([[1.0]]), np.array([[709.0], [709.3]]), np.array([[2.0], [3.0]]))  # exp fits, their sum does not
     tiny = (np.array([[2.0]]), np.array([[0.0], [1.0], [2.0], [0.0]]), np.array([[4.0], [8.0], [-4.0], [2.0]]))
     return [Case(PLAIN, (*tiny, 2)), Case(PLAIN, (*arrays(5, 6, 3, 2, 1), 3)),
-            Case(PLAIN, (*arrays(7, 10, 11, 3, 4), 5)), Case(PLAIN, (*arrays(3, 12, 5, 7, 7), 4)),
+            Case(PLAIN, (*arrays(7, 10, 11, 3, 4), 2)), Case(PLAIN, (*arrays(3, 12, 5, 7, 7), 4)),
             Case("one part", (*arrays(5, 7, 3, 2, 10), 1)),
             Case("a part for each key", (*arrays(5, 7, 3, 2, 13), 7)),
             Case(UNEVEN, (*mirrored(tiny[0], tiny[1][:2], tiny[2][:2]), 2)),
             Case(UNEVEN, (*mirrored(*arrays(5, 4, 3, 2, 16)), 2)),
             Case(UNEVEN, (*mirrored(*arrays(2, 3, 5, 7, 19)), 4)),
+            Case(SQUARE, (*arrays(4, 4, 4, 4, 22), 2)),
+            Case(LEADING, tuple(np.stack([a, b]) for a, b in zip(arrays(5, 6, 3, 2, 25), arrays(5, 6, 3, 2, 28))) + (2,)),
             Case(HUGE, (*edge, 2), True)] + found
 
 
@@ -1195,7 +1281,7 @@ split_kv_attention = Exercise(
         "sum of share * output.",
     ),
     mistakes=(*map(_in_parts, drop(attention.mistakes, "causal mask applied", "np.dot on batches")), *MERGE_MISTAKES),
-    audits=(ignores_splits,),
+    audits=(ignores_splits, splits_something_else),
     aspects={UNEVEN: Mistake(
         "only for equal parts",
         does="The function is right if n_splits divides the number of keys, and not otherwise.",

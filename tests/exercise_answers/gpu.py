@@ -959,7 +959,7 @@ for names, function in (
     (["maximum not added back"], split_by(lambda highest, total: np.log(total))),
     (["logarithm forgotten"], split_by(lambda highest, total: highest + total)),
     (["sign of the maximum flipped"], split_by(lambda highest, total: np.log(total) - highest)),
-    (["no maximum subtracted in the merge"], split_by(lambda highest, total: highest + np.log(total), np.exp)),
+    (["no maximum subtracted"], split_by(lambda highest, total: highest + np.log(total), np.exp)),
     (["one maximum for all queries in the merge"],
      split_by(lambda highest, total: highest + np.log(total), lambda lses: np.exp(lses - lses.max()))),
     (["power of 2 in the merge"],
@@ -1010,6 +1010,45 @@ def split_ceil(query, key, value, n_splits):
              for i in range(n_splits)]
     lse = np.logaddexp.reduce([one for _, one in found])
     return sum(np.exp(one - lse)[..., None] * out for out, one in found)
+
+
+@answers.wrong("split_kv_attention", "queries split instead of keys")
+def split_queries(query, key, value, n_splits):
+    return np.concatenate([attend(part, key, value) for part in np.array_split(query, n_splits, axis=-2)], axis=-2)
+
+
+@answers.wrong("split_kv_attention", "n_splits taken for a part's length")
+def split_by_block_length(query, key, value, n_splits):
+    found = []
+    for i in range(0, key.shape[-2], n_splits):
+        found.append(partial(query, key[..., i : i + n_splits, :], value[..., i : i + n_splits, :]))
+    lse = np.logaddexp.reduce([one for _, one in found])
+    return sum(np.exp(one - lse)[..., None] * out for out, one in found)
+
+
+def split_running(old_output, old_sum, new_output=True, new_sum=True):
+    """Accumulator and sum go on from part to part, rescaled where it is said."""
+    def answer(query, key, value, n_splits):
+        highest, output, total = -np.inf, 0, 0
+        for at in np.array_split(np.arange(key.shape[-2]), n_splits):
+            scores = query @ np.swapaxes(key[..., at, :], -1, -2) / math.sqrt(query.shape[-1])
+            own = scores.max(axis=-1, keepdims=True)
+            powers = np.exp(scores - own)
+            top = np.maximum(highest, own)
+            old, new = np.exp(highest - top), np.exp(own - top)
+            output = (output * old if old_output else output) + powers @ value[..., at, :] * (new if new_output else 1)
+            total = (total * old if old_sum else total) + powers.sum(-1, keepdims=True) * (new if new_sum else 1)
+            highest = top
+        return output / total
+
+    return answer
+
+
+answers.right("split_kv_attention", split_running(True, True))
+answers.wrong("split_kv_attention", "accumulator not rescaled", function=split_running(False, True))
+answers.wrong("split_kv_attention", "sum not rescaled", function=split_running(True, False))
+answers.wrong("split_kv_attention", "earlier parts not rescaled", function=split_running(False, False))
+answers.wrong("split_kv_attention", "new part not rescaled", function=split_running(True, True, False, False))
 
 
 @answers.wrong("split_kv_attention", "n_splits ignored")
