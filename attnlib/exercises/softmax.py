@@ -1326,7 +1326,8 @@ softmax_jacobian = Exercise(
                 why="The sum in the softmax's denominator depends on the scores, too: that gives the term -w_i w_j.",
                 ask="What is the derivative of the denominator with respect to score j?"),
         Mistake("diagonal term missing",
-                change=({"diagonal": lambda w: 0 * np.diag(w)}, {"combine": lambda diagonal, outer: outer}),
+                change=({"diagonal": lambda w: 0 * np.diag(w), "outer": lambda w: np.outer(w, w)},
+                        {"combine": lambda diagonal, outer: outer}),
                 does="Only the products w_i w_j are there.",
                 why="The numerator exp(s_i) depends on score i as well: that adds w_i on the diagonal.",
                 ask="What is the derivative of the numerator of weight i with respect to score i?"),
@@ -1475,7 +1476,9 @@ softmax_backward = Exercise(
                     "subtracts the row's mean gradient.",
                 ask="What must the gradient of a row sum to, if the softmax does not change when all scores "
                     "grow by 1?"),
-        Mistake("diagonal-only Jacobian", change={"total": lambda products: products},
+        Mistake("diagonal-only Jacobian",
+                change={"total": lambda products: products,
+                        "times": lambda weights, centred, grad, total: weights * centred},
                 does="The answer is w (1 - w) g, as if each weight depended on its own score alone.",
                 why="That is the derivative of a sigmoid. In a softmax every weight depends on every "
                     "score, through the sum.",
