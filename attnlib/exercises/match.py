@@ -262,7 +262,12 @@ class Matcher:
         return Finding(**self.best([h for h, _ in chosen]), leftover=self._aspects(chosen[0][1]))
 
     def one_number(self):
-        """Whether the answer is NaN, or 0, or any one number throughout: that proves no two mistakes."""
+        """Whether the answer is NaN, or 0, or any one number throughout: that proves no two mistakes.
+
+        A mask may be True throughout, and its shape wrong besides.
+        """
+        if self.exercise.dtype == "bool":
+            return False
         parts = [part.astype(float).ravel() for seen in self.seen for part in seen.values]
         numbers = np.concatenate(parts or [np.zeros(0)])
         return numbers.size > 1 and bool((numbers == numbers[0]).all() or np.isnan(numbers).all())
