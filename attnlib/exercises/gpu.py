@@ -7,7 +7,7 @@ import numpy as np
 
 from . import raw_scores
 from .av_product import (ATTENTION_STEPS, MASKING_MISTAKES, attention, attention_answer, attention_cases,
-                         drop, pick)
+                         pick)
 from .engine import FLOAT16, FLOAT32, HUGE, LEADING, PLAIN, SQUARE, Case, Exercise, Mistake, normal
 from .generic import DEVICE
 from .watch import Listener, torch_missing
@@ -30,6 +30,11 @@ def rounded(array, dtype, only=HALF):
     bits = array.astype(np.float32).view(np.uint32)
     bits = bits + 0x7FFF + ((bits >> 16) & 1) & np.uint32(0xFFFF0000)  # to the nearest, ties to even
     return np.where(np.isfinite(array), bits.view(np.float32), array).astype(np.float64)
+
+
+def without(mistakes, *names):
+    """The mistakes that do not have these names."""
+    return tuple(mistake for mistake in mistakes if mistake.name not in names)
 
 
 def hooked(do, **hooks):
@@ -115,7 +120,8 @@ def _permuted(n_axes):
 FRONT_AXES = Mistake(
     "axes counted from the front",
     change=({"transpose": lambda key: np.swapaxes(key, 1, 2)}, {"transpose": lambda key: np.swapaxes(key, 0, 1)},
-            {"transpose": lambda key: np.swapaxes(key, 2, 3)}, {"transpose": _permuted(3)}, {"transpose": _permuted(4)}),
+            {"transpose": lambda key: np.swapaxes(key, 2, 3)}, {"transpose": _permuted(3)},
+            {"transpose": _permuted(4)}),
     does="The transposition is right for one number of axes, and for no other.",
     why="Leading (batch, head) axes may be none, one or two: transpose(1, 2) is right for three axes "
         "alone. The last two are always -2 and -1.",
@@ -227,7 +233,8 @@ attention_torch = Exercise(
         "After the softmax over dim=-1 multiply with the values, and only then go back with "
         "output.to(dtype), where dtype is the one noted at the start.",
     ),
-    mistakes=(*drop(attention.mistakes, "np.dot on batches"), *WIDTH_MISTAKES, *TORCH_MISTAKES),
+    mistakes=(*without(attention.mistakes, "np.dot on batches", "np.dot of batched weights"),
+              *WIDTH_MISTAKES, *TORCH_MISTAKES),
     audits=(calls_own_attention, stays_on_the_cpu), missing=torch_missing,
     aspects=HALF_ASPECTS,
 )
@@ -342,7 +349,7 @@ attention_torch_causal = Exercise(
         "With mask = torch.ones(n_q, n_k, dtype=torch.bool, device=query.device).tril(), the scores "
         "are torch.where(mask, scores, -torch.inf); softmax, values and dtype as before.",
     ),
-    mistakes=(*(m for m in attention_torch.mistakes if m.name != "causal mask applied"), *CAUSAL_MISTAKES),
+    mistakes=(*without(attention_torch.mistakes, "causal mask applied"), *CAUSAL_MISTAKES),
     audits=(calls_own_attention, stays_on_the_cpu), missing=torch_missing,
     aspects=HALF_ASPECTS,
 )
@@ -895,7 +902,7 @@ decode_step = Exercise(
         "np.concatenate([key_cache, key_new], axis=-2) is the new cache of keys, and likewise for the "
         "values. Then attention of query, keys and values; return it with both caches.",
     ),
-    mistakes=(*map(_for_one_query, drop(attention.mistakes, *NOT_FOR_ONE_QUERY)), *DECODE_MISTAKES),
+    mistakes=(*map(_for_one_query, without(attention.mistakes, *NOT_FOR_ONE_QUERY)), *DECODE_MISTAKES),
 )
 
 
@@ -1021,6 +1028,12 @@ def _best_part(parts, weights_of):
     best = _stacked(parts, "lse").argmax(axis=0)
     return np.take_along_axis(_stacked(parts, "out"), best[None], axis=0)[0]
 
+
+NOT_IN_PARTS = ("causal mask applied", "np.dot on batches", "np.dot of batched weights", "summed over the batch",
+                "outputs summed over the batch", "weights averaged over the batch", "weights averaged over the queries",
+                "softmax of the weights", "transposed values", "reshaped values", "features summed",
+                "square root of the scores", "one key left out", "one key alone", "softmax over the second axis",
+                "A * V instead of A @ V", "V A instead of A V")
 
 SPLIT_STEPS = {
     **ATTENTION_STEPS,
@@ -1260,7 +1273,7 @@ def split_kv_cases():
             Case(UNEVEN, (*mirrored(*arrays(5, 4, 3, 2, 16)), 2)),
             Case(UNEVEN, (*mirrored(*arrays(2, 3, 5, 7, 19)), 4)),
             Case(SQUARE, (*arrays(4, 4, 4, 4, 22), 2)),
-            Case(LEADING, tuple(np.stack([a, b]) for a, b in zip(arrays(5, 6, 3, 2, 25), arrays(5, 6, 3, 2, 28))) + (2,)),
+            Case(LEADING, (*map(np.stack, zip(arrays(5, 6, 3, 2, 25), arrays(5, 6, 3, 2, 28))), 2)),
             Case(HUGE, (*edge, 2), True)] + found
 
 
@@ -1280,7 +1293,7 @@ split_kv_attention = Exercise(
         "each; the shares are the softmax of the log-sum-exps over the parts, and the answer is the "
         "sum of share * output.",
     ),
-    mistakes=(*map(_in_parts, drop(attention.mistakes, "causal mask applied", "np.dot on batches")), *MERGE_MISTAKES),
+    mistakes=(*map(_in_parts, without(attention.mistakes, *NOT_IN_PARTS)), *MERGE_MISTAKES),
     audits=(ignores_splits, splits_something_else),
     aspects={UNEVEN: Mistake(
         "only for equal parts",

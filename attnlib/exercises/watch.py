@@ -85,7 +85,7 @@ def _tensors(items):
 
 
 def tables_made(run, n, *args):
-    """Whether torch makes a tensor with n or more entries along two axes, or n * n in all, in a run."""
+    """Whether torch makes a tensor with n or more entries along two axes, or n * n along one, in a run."""
     from torch.utils._python_dispatch import TorchDispatchMode
 
     found = []
@@ -93,7 +93,8 @@ def tables_made(run, n, *args):
     def look(mode, function, types, args=(), kwargs=None):
         result = function(*args, **(kwargs or {}))
         for tensor in _tensors([result]):
-            is_table = sum(size >= n for size in tensor.shape) > 1 or tensor.numel() >= n * n
+            flat = tensor.ndim == 1 and tensor.numel() >= n * n and tensor.is_floating_point()
+            is_table = flat or sum(size >= n for size in tensor.shape) > 1
             found.append(is_table and tensor.untyped_storage().nbytes() >= n * n)
         return result
 
@@ -151,21 +152,30 @@ class Kernels:
 
 @contextlib.contextmanager
 def kernels_watched():
-    """While it lasts launches are counted, empty tensors are NaN, and the interpreter keeps to the tensors."""
-    import torch
-
-    before = torch.are_deterministic_algorithms_enabled(), torch.is_deterministic_algorithms_warn_only_enabled()
-    filled = torch.utils.deterministic.fill_uninitialized_memory
-    torch.use_deterministic_algorithms(True, warn_only=True)
-    torch.utils.deterministic.fill_uninitialized_memory = True
+    """While it lasts launches are counted, empty tensors are marked, and the interpreter keeps to the tensors."""
     undo = _interpreter_guarded() if interpreted() else _launches_counted()
     try:
-        yield
+        with _empty_marked():
+            yield
     finally:
         for owner, name, value in undo:
             setattr(owner, name, value)
-        torch.utils.deterministic.fill_uninitialized_memory = filled
-        torch.use_deterministic_algorithms(before[0], warn_only=before[1])
+
+
+NEVER_WRITTEN = 768.0  # exact in every dtype
+
+
+def _empty_marked():
+    """A mode in which torch.empty and its kin give tensors of NEVER_WRITTEN, not of what was in memory."""
+    from torch.utils._python_dispatch import TorchDispatchMode
+
+    def mark(mode, function, types, args=(), kwargs=None):
+        result = function(*args, **(kwargs or {}))
+        if "empty" in function.name() and result.is_floating_point():
+            result.fill_(NEVER_WRITTEN)
+        return result
+
+    return type("Mark", (TorchDispatchMode,), {"__torch_dispatch__": mark})()
 
 
 def _launches_counted():
@@ -186,6 +196,9 @@ WIDE = ("create_exp", "create_exp2", "create_log", "create_log2", "create_sqrt",
         "create_erf")
 
 
+MANY_PROGRAMS = 512
+
+
 def _interpreter_guarded():
     """Make the interpreter as strict as a GPU: bounds and dtypes are checked; says how to undo it."""
     from triton.runtime import interpreter
@@ -199,6 +212,11 @@ def _interpreter_guarded():
         Kernels.launches += 1
         ranges[:] = [_range(tensor) for tensor in _pointed([*hosted[0], *hosted[1].values()])]
         return hosted
+
+    def grid(self, x, y, z):
+        if x * y * z > MANY_PROGRAMS:
+            raise RuntimeError(f"{x * y * z} programs are started: too many for the interpreter to run in time")
+        return _set_grid(self, x, y, z)
 
     def guarded(name, original):
         mask_at = {"create_masked_load": 1, "create_masked_store": 2, "create_atomic_rmw": 3}.get(name)
@@ -221,11 +239,11 @@ def _interpreter_guarded():
         return compute
 
     undo = [(builder, name, getattr(builder, name)) for name in (*names, *WIDE) if hasattr(builder, name)]
-    _init_args = executor._init_args_hst
-    executor._init_args_hst = arguments
+    _init_args, _set_grid = executor._init_args_hst, builder.set_grid_dim
+    executor._init_args_hst, builder.set_grid_dim = arguments, grid
     for owner, name, original in undo:
         setattr(owner, name, (wide if name in WIDE else guarded)(name, original))
-    return [*undo, (executor, "_init_args_hst", _init_args)]
+    return [*undo, (executor, "_init_args_hst", _init_args), (builder, "set_grid_dim", _set_grid)]
 
 
 def _pointed(args):

@@ -1,0 +1,61 @@
+"""What the checker sees of torch and Triton beside values, and what it says where they are missing."""
+
+import importlib.util
+
+import pytest
+
+from attnlib.exercises import grade, watch
+from attnlib.exercises.proof import load_answers
+
+KERNELS = ("softmax_triton", "flash_attention_triton")
+NEEDS_TRITON = pytest.mark.skipif(not importlib.util.find_spec("triton"), reason="Triton is not installed")
+
+
+@pytest.mark.parametrize("name", KERNELS)
+def test_without_gpu_and_interpreter_a_kernel_is_not_called_wrong(name, monkeypatch):
+    monkeypatch.setattr(watch, "interpreted", lambda: False)
+    monkeypatch.setattr(watch, "has_cuda", lambda: False)
+    monkeypatch.setenv("TRITON_INTERPRET", "0")
+    result = grade(name, lambda *args: args[0])
+    assert result.status == "not attempted" and not result.mistakes
+    assert "CUDA" in result.message and "TRITON_INTERPRET" in result.message
+
+
+def test_interpreter_asked_for_too_late(monkeypatch):
+    monkeypatch.setattr(watch, "interpreted", lambda: False)
+    monkeypatch.setattr(watch, "has_cuda", lambda: False)
+    monkeypatch.setenv("TRITON_INTERPRET", "1")
+    monkeypatch.setattr(importlib.util, "find_spec", lambda name: name)
+    assert "restart" in grade("softmax_triton", lambda scores: scores).message
+
+
+@pytest.mark.parametrize("name", ["attention_torch", "attention_torch_causal", *KERNELS])
+def test_without_torch_nothing_is_called_wrong(name, monkeypatch):
+    monkeypatch.setattr(importlib.util, "find_spec", lambda name: None)
+    result = grade(name, lambda *args: args[0])
+    assert result.status == "not attempted" and "pip install torch" in result.message
+
+
+@NEEDS_TRITON
+def test_a_kernel_that_leaves_its_tensors_does_no_harm():
+    wrong = [e.function for e in load_answers()["softmax_triton"] if e.names == ("no mask on the load",)]
+    for function in wrong:
+        result = grade("softmax_triton", function)
+        assert "outside" in result.message and result.mistakes == ("no mask on the load",)
+
+
+@NEEDS_TRITON
+def test_checking_a_kernel_leaves_torch_and_triton_as_they_were():
+    import torch
+    from triton.runtime import interpreter
+    from triton.runtime.jit import JITFunction
+
+    def state():
+        builder = type(interpreter.interpreter_builder)
+        return JITFunction.run, interpreter.GridExecutor._init_args_hst, dict(vars(builder))
+
+    before = state()
+    right = next(e.function for e in load_answers()["softmax_triton"] if e.right)
+    assert grade("softmax_triton", right).status == "correct"
+    assert state() == before
+    assert not torch.are_deterministic_algorithms_enabled()
