@@ -338,7 +338,8 @@ def attention_torch_causal_cases():
 
 attention_torch_causal = Exercise(
     name="attention_torch_causal", signature="(query, key, value)", part=PART, library="torch",
-    text="The same under a causal mask, aligned at the top left: query i sees the keys 0 to i.",
+    text="The same as attention_torch under a causal mask, aligned at the top left: query i sees the "
+         "keys 0 to i.",
     answer=attention_torch_causal_answer, steps=CAUSAL_STEPS, cases=attention_torch_causal_cases,
     hints=(
         "It is attention_torch with one more step. Between which two of its steps does the mask belong?",
@@ -1044,12 +1045,12 @@ SPLIT_STEPS = {
 }
 
 MERGE_MISTAKES = (
-    Mistake("partial outputs averaged", change={"merge": lambda parts, w: _stacked(parts, "out").mean(axis=0)},
+    Mistake("partial results averaged", change={"merge": lambda parts, w: _stacked(parts, "out").mean(axis=0)},
             does="Every part of the keys counts the same.",
             why="A part with a high score holds nearly all the weight, another nearly none: its share "
                 "is exp of its log-sum-exp.",
             ask="How much of the whole softmax's sum belongs to each part?"),
-    Mistake("partial outputs summed", change={"merge": lambda parts, w: _stacked(parts, "out").sum(axis=0)},
+    Mistake("partial results added", change={"merge": lambda parts, w: _stacked(parts, "out").sum(axis=0)},
             does="The parts' outputs are added up.",
             why="Each part's weights sum to 1 by themselves, so together they sum to n_splits.",
             ask="What must the weights of all keys sum to?"),
@@ -1068,7 +1069,7 @@ MERGE_MISTAKES = (
             does="The answer is the output of the first or of the last part.",
             why="All parts together hold the keys; each has its share.",
             ask="What happens in your loop to the parts before?"),
-    Mistake("best part only", change={"merge": _best_part},
+    Mistake("the larger part alone", change={"merge": _best_part},
             does="The part with the largest log-sum-exp is taken alone.",
             why="The other parts hold weight too.",
             ask="How much of the whole softmax's sum belongs to each part?"),
@@ -1090,7 +1091,7 @@ MERGE_MISTAKES = (
             why="Sums from which different maxima were taken are not on one scale. Add the maximum to "
                 "the logarithm, or multiply by exp(maximum of the part - common maximum).",
             ask="How does log-sum-exp change if 5 is subtracted from all scores?"),
-    Mistake("logarithm forgotten", change={"lse": lambda highest, total: highest + total},
+    Mistake("no logarithm", change={"lse": lambda highest, total: highest + total},
             does="The sum of the powers is added to the maximum as it is.",
             why="exp(maximum) * sum is exp(maximum + log(sum)).",
             ask="How is a product written as one power of e?"),
@@ -1098,7 +1099,7 @@ MERGE_MISTAKES = (
             does="Parts with low scores count most.",
             why="The maximum was subtracted before exp; afterwards it is added back.",
             ask="Which sign undoes the subtraction?"),
-    Mistake("accumulator not rescaled",
+    Mistake("output not rescaled",
             change=({"merge": _rescaled(False, True)}, *_either_way(_running_sums(old_output=False)),
                     *_either_way(_running_sums(new_output=False))),
             does="The parts' sums are brought to the common maximum, their weighted values are not.",
@@ -1119,7 +1120,7 @@ MERGE_MISTAKES = (
             why="Its sum and weighted values belong to its own maximum: multiply both by "
                 "exp(maximum of the part - common maximum).",
             ask="Which number was subtracted from the scores of the new part?"),
-    Mistake("log2 instead of log", change={"lse": lambda highest, total: highest + np.log2(total)},
+    Mistake("logarithm to base 2", change={"lse": lambda highest, total: highest + np.log2(total)},
             does="The parts' log-sum-exps mix two bases.",
             why="exp undoes the natural logarithm; a power of 2 undoes log2.",
             ask="Which base has your logarithm, and which your power?"),

@@ -203,7 +203,7 @@ SOFTMAX_TRITON_MISTAKES = (
             why="A kernel returns nothing: tl.store writes its result, and where it writes nothing the "
                 "output stays as torch.empty or torch.zeros made it.",
             ask="Which line of your kernel writes to the output, and how often does it run?"),
-    Mistake("tile maximum instead of running maximum", change=tuple(map(_tile_maximum, BLOCKS)),
+    Mistake("block measured from its own maximum", change=tuple(map(_tile_maximum, BLOCKS)),
             does="In a row of several blocks each block subtracts a maximum of its own.",
             why="Powers with different maxima are not on one scale: the sum needs one maximum for the row.",
             ask="Which number was subtracted from the scores of each block?"),
@@ -442,10 +442,13 @@ FLASH_MISTAKES = (
             does="The mask is there when the flag is False, and not when it is True.",
             why="is_causal=True asks for the mask.",
             ask="What does your kernel do if the flag is True?"),
-    *(dataclasses.replace(mistake, change=_causal(seen)) for mistake, seen in zip(
-        pick(raw_scores.causal_mask.mistakes, "diagonal excluded", "one key too many",
-             "the future instead of the past"),
-        (lambda key, query: key < query, lambda key, query: key <= query + 1, lambda key, query: key >= query))),
+    *(dataclasses.replace(mistake, change=(_causal(seen), *({**_causal(seen), **_online(block)} for block in blocks)))
+      for mistake, seen, blocks in zip(
+          pick(raw_scores.causal_mask.mistakes, "diagonal excluded", "one key too many",
+               "the future instead of the past", "mask inverted"),
+          (lambda key, query: key < query, lambda key, query: key <= query + 1,
+           lambda key, query: key >= query, lambda key, query: key > query),
+          ((), (), KEY_BLOCKS[:2], KEY_BLOCKS[:2]))),  # a first block without any key makes the rest NaN
     Mistake("masked scores set to 0", change=_causal(fill=0.0),
             does="Scores of later keys are 0.",
             why="exp(0) is 1: a later key keeps a weight, more than one with a negative score.",
@@ -471,7 +474,7 @@ FLASH_MISTAKES = (
             why="Blocks have a fixed length, and n is no multiple of it: loads and stores need a mask such as "
                 "rows[:, None] < n.",
             ask="How many rows has the last block, and how many of them exist?"),
-    Mistake("last keys dropped", change=tuple(map(_last_keys_dropped, KEY_BLOCKS)),
+    Mistake("tail block dropped", change=tuple(map(_last_keys_dropped, KEY_BLOCKS)),
             does="If n is no multiple of the block, the last keys are not read.",
             why="n // BLOCK blocks leave up to BLOCK - 1 keys over: round up, and mask.",
             ask="How many blocks of 16 keys are needed for 37 keys?"),
@@ -505,7 +508,7 @@ FLASH_MISTAKES = (
             does="Every batch entry reads what belongs to the first one.",
             why="The pointers need the batch's offset too, not only the head's.",
             ask="How many entries lie between one batch entry and the next?"),
-    Mistake("accumulator not rescaled", change=tuple(_online(block, rescale_output=False) for block in KEY_BLOCKS),
+    Mistake("output not rescaled", change=tuple(_online(block, rescale_output=False) for block in KEY_BLOCKS),
             does="When a later block has a larger maximum, earlier values keep too much weight.",
             why="When the maximum grows from m to m', sum and accumulator so far must be multiplied by exp(m - m').",
             ask="By which factor do the earlier powers change when a larger maximum comes?"),
@@ -518,27 +521,37 @@ FLASH_MISTAKES = (
             does="Sum and accumulator stay as they are when a later block has a larger maximum.",
             why="When the maximum grows from m to m', both must be multiplied by exp(m - m').",
             ask="By which factor do the earlier powers change when a larger maximum comes?"),
-    Mistake("tile maximum instead of running maximum",
+    Mistake("block measured from its own maximum",
             change=tuple(_online(block, running=False, rescale_output=False, rescale_sum=False, skips=skips)
                          for block in KEY_BLOCKS for skips in (False, True)),
             does="Each block of keys subtracts a maximum of its own, and the results are added.",
             why="Powers with different maxima are not on one scale. The maximum runs: "
                 "tl.maximum(m, the block's maximum), and what came before is rescaled.",
             ask="Which number was subtracted from the scores of each block?"),
-    Mistake("partial outputs summed", change=tuple(
+    Mistake("block maximum instead of the running maximum",
+            change=tuple(_online(block, running=False) for block in KEY_BLOCKS[:2]),
+            does="The maximum is replaced by the block's, also where that is lower: the factor for what came "
+                 "before can overflow, and a block that a query does not see makes it NaN.",
+            why="The running maximum is the larger of the old one and the block's; then no factor exceeds 1.",
+            ask="What should the maximum be after a block whose scores are all small?"),
+    Mistake("partial results added", change=tuple(
                 _each_tile_alone(block, False, skips) for block in KEY_BLOCKS for skips in (False, True)),
             does="Each block of keys is a softmax of its own, and the outputs are added.",
             why="All keys share one softmax: divide once, after the last block.",
             ask="What do the weights of one query sum to over all blocks?"),
-    Mistake("partial outputs averaged", change=tuple(
+    Mistake("partial results averaged", change=tuple(
                 _each_tile_alone(block, True, skips) for block in KEY_BLOCKS for skips in (False, True)),
             does="Each block of keys is a softmax of its own, and counts the same.",
             why="All keys share one softmax: a block counts as much as its powers.",
             ask="How much of the whole sum belongs to each block?"),
-    Mistake("only one block of keys", change=tuple(_only_tile(block, at) for block in KEY_BLOCKS for at in (0, -1)),
-            does="Only the first or the last block of keys counts.",
+    Mistake("only the last block", change=tuple(_only_tile(block, -1) for block in KEY_BLOCKS),
+            does="Only the last block of keys counts.",
             why="The loop over the keys must keep what came before: rescale it, and add.",
             ask="What happens in your loop to the accumulator of the blocks before?"),
+    Mistake("only the first block", change=tuple(_only_tile(block, 0) for block in KEY_BLOCKS),
+            does="Only the first block of keys counts.",
+            why="The pointers to the keys must move on with the loop, and the loop must reach the last block.",
+            ask="Which keys does your kernel load in the second turn of its loop?"),
 )
 
 

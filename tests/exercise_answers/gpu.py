@@ -887,12 +887,12 @@ def split_last_part_longer(query, key, value, n_splits):
     return sum(np.exp(one - lse)[..., None] * out for out, one in found)
 
 
-@answers.wrong("split_kv_attention", "partial outputs averaged")
+@answers.wrong("split_kv_attention", "partial results averaged")
 def split_mean(query, key, value, n_splits):
     return np.mean([out for out, _ in partials(query, key, value, n_splits)], axis=0)
 
 
-@answers.wrong("split_kv_attention", "partial outputs averaged")
+@answers.wrong("split_kv_attention", "partial results averaged")
 def split_mean_by_loop(query, key, value, n_splits):
     total = 0
     for out, _ in partials(query, key, value, n_splits):
@@ -900,7 +900,7 @@ def split_mean_by_loop(query, key, value, n_splits):
     return total / n_splits
 
 
-@answers.wrong("split_kv_attention", "partial outputs summed")
+@answers.wrong("split_kv_attention", "partial results added")
 def split_sum(query, key, value, n_splits):
     return sum(out for out, _ in partials(query, key, value, n_splits))
 
@@ -957,7 +957,7 @@ def split_by(lse_of, weights=lambda lses: np.exp(lses - lses.max(axis=0))):
 for names, function in (
     (["maximum instead of log-sum-exp"], split_by(lambda highest, total: highest)),
     (["maximum not added back"], split_by(lambda highest, total: np.log(total))),
-    (["logarithm forgotten"], split_by(lambda highest, total: highest + total)),
+    (["no logarithm"], split_by(lambda highest, total: highest + total)),
     (["sign of the maximum flipped"], split_by(lambda highest, total: np.log(total) - highest)),
     (["no maximum subtracted"], split_by(lambda highest, total: highest + np.log(total), np.exp)),
     (["one maximum for all queries in the merge"],
@@ -1045,7 +1045,7 @@ def split_running(old_output, old_sum, new_output=True, new_sum=True):
 
 
 answers.right("split_kv_attention", split_running(True, True))
-answers.wrong("split_kv_attention", "accumulator not rescaled", function=split_running(False, True))
+answers.wrong("split_kv_attention", "output not rescaled", function=split_running(False, True))
 answers.wrong("split_kv_attention", "sum not rescaled", function=split_running(True, False))
 answers.wrong("split_kv_attention", "earlier parts not rescaled", function=split_running(False, False))
 answers.wrong("split_kv_attention", "new part not rescaled", function=split_running(True, True, False, False))
@@ -1062,7 +1062,7 @@ def split_unscaled(query, key, value, n_splits):
     return split_by_shares(query, key, value, n_splits)
 
 
-@answers.wrong("split_kv_attention", "no scale", "partial outputs averaged")
+@answers.wrong("split_kv_attention", "no scale", "partial results averaged")
 def split_mean_unscaled(query, key, value, n_splits):
     outs = []
     for k, v in zip(np.array_split(key, n_splits, axis=-2), np.array_split(value, n_splits, axis=-2)):

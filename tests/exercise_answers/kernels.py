@@ -212,7 +212,7 @@ def tiled(how, block):
 
 
 answers.wrong("softmax_triton", "sum not rescaled", function=tiled("sum not rescaled", 512))
-answers.wrong("softmax_triton", "tile maximum instead of running maximum", function=tiled("tile maximum", 1024))
+answers.wrong("softmax_triton", "block measured from its own maximum", function=tiled("tile maximum", 1024))
 
 # ---------------------------------------------------------------- flash_attention_triton
 
@@ -368,6 +368,8 @@ def wrong_flash_kernel(
             scores = tl.where(columns[None, :] < rows[:, None], scores, -float("inf"))
         elif CAUSAL and HOW == "zeros":
             scores = tl.where(columns[None, :] <= rows[:, None], scores, 0.0)
+        elif CAUSAL and HOW == "inverted":
+            scores = tl.where(columns[None, :] <= rows[:, None], -float("inf"), scores)
         elif CAUSAL and HOW == "future":
             scores = tl.where(columns[None, :] >= rows[:, None], scores, -float("inf"))
         elif CAUSAL and HOW != "not causal":
@@ -423,23 +425,25 @@ for number, (names, function) in enumerate((
     (["diagonal excluded"], flash("strict")),
     (["masked scores set to 0"], flash("zeros")),
     (["the future instead of the past"], flash("future")),
+    (["the future instead of the past"], flash("future", bm=64, bn=64)),
+    (["mask inverted"], flash("inverted", bm=32, bn=32)),
     (["diagonal block skipped"], flash("diagonal")),
     (["diagonal block skipped"], flash("diagonal", bm=32, bn=32)),
     (["padding counted as zeros"], flash("zero padding")),
     (["padding counted as zeros"], flash("zero padding", bm=64, bn=64)),
-    (["last keys dropped"], flash("floor", bm=32, bn=32, out=torch.zeros_like)),
+    (["tail block dropped"], flash("floor", bm=32, bn=32, out=torch.zeros_like)),
     (["last queries not computed"], flash(grid=lambda n, block: n // block)),
     (["last queries not computed"], flash(grid=lambda n, block: n // block, bm=32, out=torch.zeros_like)),
     (["only the first block of queries"], flash(grid=lambda n, block: 1)),
     (["heads mixed up"], flash("no head offset")),
     (["heads mixed up"], flash("no head offset in loads")),
-    (["accumulator not rescaled"], flash("accumulator")),
-    (["accumulator not rescaled"], flash("accumulator", bm=32, bn=64)),
+    (["output not rescaled"], flash("accumulator")),
+    (["output not rescaled"], flash("accumulator", bm=32, bn=64)),
     (["sum not rescaled"], flash("sum")),
     (["sum not rescaled"], flash("sum", bm=32, bn=32)),
-    (["tile maximum instead of running maximum"], flash("tile maximum")),
-    (["tile maximum instead of running maximum"], flash("tile maximum", bm=32, bn=64)),
-    (["only one block of keys"], flash("last block")),
+    (["block measured from its own maximum"], flash("tile maximum")),
+    (["block measured from its own maximum"], flash("tile maximum", bm=32, bn=64)),
+    (["only the last block"], flash("last block")),
     (["no maximum subtracted"], flash("no maximum")),
     (["not divided by the sum"], flash("no division")),
     (["float32 leaks out"], flash(out=lambda q: torch.empty(q.shape, device=q.device))),
