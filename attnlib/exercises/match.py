@@ -344,11 +344,18 @@ def add_aspects(finding, matcher):
     known = {**generic.ASPECTS, **matcher.exercise.aspects}
     if finding.sets or finding.explained:
         for aspect in finding.leftover:
-            if known.get(aspect) and not any(
-                    matcher.right(k) for k, s in enumerate(matcher.seen) if s.case.aspect == aspect):
+            if known.get(aspect) and not some_right(matcher, aspect):
                 if known[aspect].name not in (mistake.name for chosen in finding.sets for mistake in chosen):
                     finding.generic[known[aspect].name] = known[aspect]
         return
-    square = [k for k, s in enumerate(matcher.seen) if s.case.aspect == SQUARE]
-    if square and all(matcher.right(k) for k in square):
+    if all_right(matcher, SQUARE) and not some_right(matcher, PLAIN):
         finding.generic[generic.ONLY_SQUARE.name] = generic.ONLY_SQUARE
+
+
+def some_right(matcher, aspect):
+    return any(matcher.right(k) for k, s in enumerate(matcher.seen) if s.case.aspect == aspect)
+
+
+def all_right(matcher, aspect):
+    cases = [k for k, s in enumerate(matcher.seen) if s.case.aspect == aspect]
+    return bool(cases) and all(matcher.right(k) for k in cases)

@@ -25,6 +25,7 @@ def _dot_cases():
         Case("one feature", (np.array([2.0]), np.array([3.0]))),
         Case(PLAIN, (normal(7, seed=1), normal(7, seed=2))),
         Case(PLAIN, (normal(5, seed=3), -normal(5, seed=3))),
+        Case("large entries", (normal(13, seed=8, scale=60), normal(13, seed=9, scale=60))),
         Case(FLOAT32, (normal(7, seed=4, dtype=np.float32), normal(7, seed=5, dtype=np.float32))),
         Case(FLOAT16, (normal(3, seed=4, dtype=np.float16), normal(3, seed=7, dtype=np.float16))),
     ]
@@ -290,11 +291,16 @@ def score_cases():
     ]
 
 
+def _raw_scores_cases():
+    large = Case("large entries", (normal(3, 5, seed=15, scale=80), normal(7, 5, seed=16, scale=80)))
+    return [*score_cases(), large]
+
+
 raw_scores = Exercise(
     name="raw_scores", signature="(query, key)", part=PART,
     text="The scaled scores Q Kᵀ / sqrt(d_k) of shape (..., n_q, n_k), for queries of shape "
          "(..., n_q, d_k) and keys of shape (..., n_k, d_k).",
-    answer=raw_scores_answer, steps=SCORE_STEPS, cases=score_cases,
+    answer=raw_scores_answer, steps=SCORE_STEPS, cases=_raw_scores_cases,
     hints=(
         "Entry (i, j) is the dot product of query i and key j. Which axis do the two share?",
         "A matrix product sums over the last axis of the left array and the last but one of the "
@@ -333,7 +339,7 @@ def score_variance_answer(do, d_k, std_query, std_key):
 
 def _variance_cases():
     return [Case(PLAIN, args) for args in
-            ((4, 3.0, 5.0), (1, 2.0, 3.0), (7, 0.5, 3.0), (64, 1.5, 0.25), (11, 2.0, 7.0))] + [
+            ((4, 3.0, 5.0), (1, 2.0, 3.0), (7, 0.5, 3.0), (64, 1.5, 0.25), (11, 2.0, 7.0), (300, 0.13, 0.27))] + [
         Case("standard deviations of 1", (16, 1.0, 1.0)),
         Case("a standard deviation of 0", (5, 0.0, 2.0))]
 
