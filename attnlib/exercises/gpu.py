@@ -914,6 +914,8 @@ decode_step = Exercise(
 def split_kv_answer(do, query, key, value, n_splits):
     parts = []
     for start, stop in do.split(key.shape[-2], n_splits):
+        if stop <= start:
+            raise ValueError("zero-size array to reduction operation")
         seen = {}
 
         def keep(scores, seen=seen):
