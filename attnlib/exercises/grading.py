@@ -210,6 +210,9 @@ def unusable_function(exercise, function):
     usage = f'check("{exercise.name}", {exercise.name})'
     if function is NOT_GIVEN:
         return f"The second argument is missing: your function, as in {usage}."
+    if type(function).__module__.startswith("triton."):
+        return ("The second argument is a kernel itself. Pass the Python function that makes the output, "
+                f"launches the kernel as kernel[grid](...), and returns the output: {usage}.")
     if callable(function):
         return ""
     kind = type(function).__name__
