@@ -317,6 +317,12 @@ def cause(failure):
         return "The math module works on single numbers; for arrays NumPy has the same functions."
     if kind == "TypeError" and "keepdims" in text:
         return "keepdims belongs to NumPy's functions; in torch it is keepdim."
+    if "active drivers" in text:
+        return ("Triton looks for a GPU. In its interpreter @triton.autotune works with one configuration "
+                "only, and kernels must be defined after TRITON_INTERPRET is set.")
+    if "illegal memory access" in text:
+        return ("A kernel has read or written outside its tensors. CUDA cannot be used any more in this "
+                "session: restart the kernel, and give every load and store a mask.")
     if kind == "AttributeError" and "ndarray" in text:
         return "A NumPy array has no such method; it may be torch's, or a function of np."
     if ".T" in failure.line and failure.family == "shape":
