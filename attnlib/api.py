@@ -4,9 +4,10 @@ NumPy arrays go to dense_numpy, torch tensors to dense_torch; torch is imported 
 when a tensor comes in.
 """
 
-from attnlib import checks, dense_numpy
+from attnlib import checks, dense_numpy, online_numpy
 
-IMPLS = ("dense",)
+IMPLS = ("dense", "online")
+import os; DEFAULT = os.environ.get("XIMPL", "dense")
 
 
 def dense_twin(kind):
@@ -16,10 +17,17 @@ def dense_twin(kind):
     return dense_torch
 
 
+def online_twin(kind):
+    if kind == "numpy":
+        return online_numpy
+    from attnlib import online_torch
+    return online_torch
+
+
 def choose_impl(impl):
     """The one place where impl=None becomes a name: dense, while it is the only one."""
     if impl is None:
-        return "dense"
+        return DEFAULT
     if impl not in IMPLS:
         raise ValueError(f"impl must be None or one of {', '.join(map(repr, IMPLS))}; got {impl!r}")
     return impl
@@ -260,12 +268,13 @@ def attention(query, key, value, attn_mask=None, *, is_causal=False, scale=None,
     impl = choose_impl(impl)
     kind = checked_attention(query, key, value, attn_mask, is_causal, scale, softcap, enable_gqa)[0]
     checks.check_flags(return_lse=return_lse)
-    return dense_twin(kind).attention(query, key, value, attn_mask, is_causal=is_causal, scale=scale,
-                                      softcap=softcap, enable_gqa=enable_gqa, return_lse=return_lse)
+    twin = {"dense": dense_twin, "online": online_twin}[impl](kind)
+    return twin.attention(query, key, value, attn_mask, is_causal=is_causal, scale=scale, softcap=softcap,
+                          enable_gqa=enable_gqa, return_lse=return_lse)
 
 
 def attention_backward(query, key, value, grad_output, attn_mask=None, *, is_causal=False, scale=None,
-                       softcap=None, enable_gqa=False):
+                       softcap=None, enable_gqa=False, impl=None):
     """Gradients of attention, for NumPy arrays (torch tensors have autograd).
 
         dV = Aᵀ dO,    dA = dO Vᵀ,    dS = A * (dA - rowsum(A * dA)),
@@ -297,8 +306,9 @@ def attention_backward(query, key, value, grad_output, attn_mask=None, *, is_cau
         raise TypeError("attention_backward takes NumPy arrays; got torch tensors, "
                         "whose gradients attention(...) gives by autograd: call backward() on its output")
     checks.check_grad_output(grad_output, query, value, shape)
-    return dense_numpy.attention_backward(query, key, value, grad_output, attn_mask, is_causal=is_causal,
-                                          scale=scale, softcap=softcap, enable_gqa=enable_gqa)
+    twin = {"dense": dense_numpy, "online": online_numpy}[choose_impl(impl)]
+    return twin.attention_backward(query, key, value, grad_output, attn_mask, is_causal=is_causal,
+                                   scale=scale, softcap=softcap, enable_gqa=enable_gqa)
 
 
 def checked_attention(query, key, value, attn_mask, is_causal, scale, softcap, enable_gqa):
