@@ -359,14 +359,14 @@ def run(work, tasks, cost):
     BLAS left to itself would share out every product, too small for that.
     """
     bound, errors, waiting = thread_bound(), [], collections.deque(tasks)
-    workers = min(bound, len(tasks)) if cost >= FEW and blas() else 1
-    arguments = (work, waiting, errors)
-    others = [threading.Thread(target=work_off, args=arguments) for _ in range(workers - 1)]
-    with blas_threads(bound // workers) if cost >= FEW and blas() else contextlib.nullcontext():
+    alone = cost < FEW or not tasks or blas() is None
+    workers = 1 if alone else min(bound, len(tasks))
+    others = [threading.Thread(target=work_off, args=(work, waiting, errors)) for _ in range(workers - 1)]
+    with contextlib.nullcontext() if alone else blas_threads(bound // workers):
         try:
             for thread in others:
                 thread.start()
-            work_off(*arguments)
+            work_off(work, waiting, errors)
         finally:
             waiting.clear()  # after Ctrl-C, everybody ends with the task at hand
             for thread in others:
