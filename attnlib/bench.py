@@ -146,12 +146,13 @@ CONTENDERS = {"NumPy naive": naive, "NumPy in place": naive_in_place, "attnlib o
               "torch eager": torch_eager, "torch SDPA": torch_sdpa, "JAX": jax, "numba": numba,
               "products alone": products_alone}
 NEEDS = {"torch eager": "torch", "torch SDPA": "torch", "JAX": "jax", "numba": "numba"}
+AGAINST = {"torch SDPA": "SDPA", "products alone": "the products", "NumPy in place": "in place"}
 STORES_SCORES = ("NumPy naive", "NumPy in place", "torch eager", "JAX")
 
 
-def contenders(n):
+def contenders(n, without=()):
     """Those that are installed and whose scores fit."""
-    return {name: call for name, call in CONTENDERS.items() if util.find_spec(NEEDS.get(name, "numpy"))
+    return {name: call for name, call in CONTENDERS.items() if name not in without and util.find_spec(NEEDS.get(name, "numpy"))
             and not (name in STORES_SCORES and HEADS * n * n > MOST_SCORES)}
 
 
@@ -241,22 +242,25 @@ def draw(n, factor=1, seed=0):
     return query * np.float32(factor), key, value
 
 
-def seconds(call, arrays, is_causal):
+def sample(call, arrays, is_causal):
+    """Milliseconds of one call, and those that all its threads together spent on a core."""
     time.sleep(PAUSE)
-    start = time.perf_counter()
+    start, start_of_cpu = time.perf_counter(), time.process_time()
     call(*arrays, is_causal)
-    return time.perf_counter() - start
+    return 1e3 * (time.perf_counter() - start), 1e3 * (time.process_time() - start_of_cpu)
 
 
 def time_in_turn(calls, arrays, is_causal, budget):
-    """{name: seconds of each round}: as many rounds as fit into the budget, 3 to 40."""
-    first = sum(seconds(call, arrays, is_causal) + PAUSE for call in calls.values())  # warms up, compiles
-    once = {name: [seconds(call, arrays, is_causal)] for name, call in calls.items()}
-    rounds = budget / max(1e-3, min(first, sum(map(sum, once.values())) + PAUSE * len(calls)))
-    for _ in range(min(39, max(2, int(rounds) - 1))):
+    """{name: samples (rounds, 2)}: as many rounds as fit into the budget of seconds, 3 to 40."""
+    for call in calls.values():  # warms up, compiles
+        call(*arrays, is_causal)
+    samples, end = {name: [] for name in calls}, time.monotonic() + budget
+    for done in range(40):
+        if done >= 3 and time.monotonic() > end:
+            break
         for name, call in calls.items():
-            once[name].append(seconds(call, arrays, is_causal))
-    return once
+            samples[name].append(sample(call, arrays, is_causal))
+    return {name: np.array(rounds) for name, rounds in samples.items()}
 
 
 def error(call, n, factor, is_causal):
@@ -274,23 +278,25 @@ def error(call, n, factor, is_causal):
     return float(abs(output[-1, -64:] - exact).max())
 
 
-def measure_times(n, is_causal, factor, budget):
+def measure_times(n, is_causal, factor, budget, without=()):
     """One row: for each contender milliseconds, ratios by round, and its error."""
-    calls = contenders(n)
+    calls = contenders(n, without)
     errors = {name: error(call, n, factor, is_causal) for name, call in calls.items()}
     taken = time_in_turn(calls, draw(n, factor), is_causal, budget)
-    results = {name: {"ms": spread(1e3 * np.array(times)), "error": errors[name]} for name, times in taken.items()}
-    for name, result in results.items():
-        for other, label in (("torch SDPA", "speed against SDPA"), ("products alone", "speed against the products"),
-                             ("NumPy in place", "speed against in place")):
+    results = {}
+    for name, own in taken.items():
+        results[name] = {"ms": spread(own[:, 0]), "CPU ms": spread(own[:, 1]), "error": errors[name]}
+        for other, label in AGAINST.items():
             if other in taken:
-                result[label] = spread(np.array(taken[other]) / np.array(taken[name]))
+                results[name][f"speed against {label}"] = spread(taken[other][:, 0] / own[:, 0])
+                results[name][f"CPU speed against {label}"] = spread(taken[other][:, 1] / own[:, 1])
     return {"n": n, "is_causal": is_causal, "factor": factor, "contenders": results}
 
 
 def measure_ladder(n, budget):
     taken = time_in_turn(LADDER, draw(n), False, budget)
-    return {"n": n, "steps": {name: spread(1e3 * np.array(times)) for name, times in taken.items()}}
+    return {"n": n, "steps": {name: {"ms": spread(own[:, 0]), "CPU ms": spread(own[:, 1])}
+                              for name, own in taken.items()}}
 
 
 def spread(samples):
@@ -350,7 +356,7 @@ def machine():
             "system": platform.system(), "python": platform.python_version(),
             "versions": {name: metadata.version(name) for name in packages if util.find_spec(name)},
             "not installed": [name for name in packages if not util.find_spec(name)],
-            "problem": f"float32, {HEADS} heads, d = {D}"}
+            "OMP_WAIT_POLICY": "passive", "problem": f"float32, {HEADS} heads, d = {D}"}
 
 
 def cpu_name():
@@ -364,27 +370,29 @@ def cpu_name():
 def in_process(**job):
     """One measurement in a fresh process."""
     command = [sys.executable, "-m", "attnlib.bench", "--job", json.dumps(job)]
-    done = subprocess.run(command, capture_output=True, text=True)
+    # Threads that wait in a loop would be charged for it, and disturb whoever comes next.
+    environment = {**os.environ, "OMP_WAIT_POLICY": "passive"}
+    done = subprocess.run(command, capture_output=True, text=True, env=environment)
     if done.returncode != 0:
         raise SystemExit(f"{job}: {done.stderr.strip().splitlines()[-1]}")
     return json.loads(done.stdout.splitlines()[-1])
 
 
-def jobs(sizes, budget):
+def jobs(sizes, budget, without):
     """Every measurement, named by the list of the JSON that it belongs to."""
     for n in sizes:
         for is_causal in (False, True):
             for factor in (1, 20):
                 yield "times", {"call": "measure_times", "n": n, "is_causal": is_causal, "factor": factor,
-                                "budget": budget}
-        for name in contenders(n):
+                                "budget": budget, "without": without}
+        for name in contenders(n, without):
             yield "memory", {"call": "measure_memory", "n": n, "name": name}
     yield "ladder", {"call": "measure_ladder", "n": min(4096, max(sizes)), "budget": budget}
 
 
-def bench(sizes, budget):
+def bench(sizes, budget, without=()):
     results = {"machine": machine(), "ceilings": ceilings(), "times": [], "memory": [], "ladder": []}
-    todo = list(jobs(sizes, budget))
+    todo = list(jobs(sizes, budget, without))
     for done, (part, job) in enumerate(todo):
         progress(done, len(todo), f"n = {job['n']}, {job['call'].removeprefix('measure_')}")
         results[part].append(in_process(**job))
@@ -401,7 +409,7 @@ def progress(done, total, what):
 def table(results):
     """Milliseconds, speed against SDPA and the products, extra memory, error."""
     memory = {(row["n"], row["contender"]): row["MiB"] for row in results["memory"]}
-    lines = [f"{'':26}{'ms':>9}{'/ SDPA':>8}  {'(quartiles)':13}{'/ prod.':>8}{'MiB':>8}{'error':>9}"]
+    lines = [f"{'':26}{'ms':>9}{'/ SDPA':>8}  {'(quartiles)':13}{'/ prod.':>8}{'CPU / SDPA':>11}{'/ prod.':>8}{'MiB':>8}{'error':>9}"]
     for row in results["times"]:
         lines.append(f"n = {row['n']}{', causal' if row['is_causal'] else ''}"
                      f"{', queries times 20' if row['factor'] != 1 else ''}")
@@ -409,11 +417,13 @@ def table(results):
             extra = memory.get((row["n"], name)) if not row["is_causal"] and row["factor"] == 1 else None
             lines.append(f"    {name:22}{got['ms']['median']:9.4g}{ratio(got, 'speed against SDPA')}"
                          f"{ratio(got, 'speed against the products')[:8]}"
+                         f"{ratio(got, 'CPU speed against SDPA')[:8]:>11}"
+                         f"{ratio(got, 'CPU speed against the products')[:8]}"
                          f"{'' if extra is None else format(extra, '.1f'):>8}"
                          f"{'' if got['error'] is None else format(got['error'], '.1e'):>9}")
     for row in results["ladder"]:
         lines.append(f"the steps at n = {row['n']}")
-        lines += [f"    {name:22}{got['median']:9.4g}" for name, got in row["steps"].items()]
+        lines += [f"    {name:22}{got['ms']['median']:9.4g}" for name, got in row["steps"].items()]
     missing = results["machine"]["not installed"]
     return "\n".join(lines + ([f"not installed: {', '.join(missing)}"] if missing else []))
 
@@ -428,7 +438,7 @@ def ratio(got, label):
 def main(arguments=None):
     parser = argparse.ArgumentParser(prog="python -m attnlib.bench", description="Time, memory and error of attention "
                                      "on this CPU. About a quarter of an hour; best on a machine that is idle.")
-    parser.add_argument("--quick", action="store_true", help="n = 256 and 1024, a few samples: under 30 seconds")
+    parser.add_argument("--quick", action="store_true", help="n = 256 alone, without what compiles: under 30 seconds")
     parser.add_argument("--sizes", type=int, nargs="+", default=SIZES, metavar="N", help="other numbers of positions")
     parser.add_argument("--budget", type=float, default=8, metavar="SECONDS", help="for each row of the table")
     parser.add_argument("--json", metavar="PATH", help="write all numbers there")
@@ -438,7 +448,7 @@ def main(arguments=None):
         call = {call.__name__: call for call in (measure_times, measure_memory, measure_ladder)}[options.job.pop("call")]
         print(json.dumps(call(**options.job)))
         return
-    results = bench([256, 1024], 0.3) if options.quick else bench(options.sizes, options.budget)
+    results = bench([256], 0.3, ["JAX", "numba"]) if options.quick else bench(options.sizes, options.budget)
     print(table(results))
     if options.json:
         with open(options.json, "w", encoding="utf-8") as file:

@@ -35,7 +35,6 @@ DIAGONAL = 128            # keys in a block that a causal mask cuts through
 SMALL = 40                # largest score, in powers of 2, that needs no maximum
 FEW = 2**22               # multiplications in a product below which threads cost more than they bring
 LOG2_E = math.log2(math.e)
-NOBODY = object()
 
 
 # exp2 is twice as fast as exp with AVX-512, and slower without.
@@ -187,23 +186,35 @@ def key_blocks(head, rows):
 
 
 def masks_at(head, rows, keys):
-    """What the masks say about a block: booleans to multiply by, numbers to add; transposed.
+    """What the masks say about a block, transposed: a list of booleans, and a number to add or None.
 
-    Either is None where it changes nothing; allowed is NOBODY where nobody may attend to anything.
+    A boolean array covers the first queries of the block. None where nobody may attend to anything.
     """
-    allowed = added = None
+    allowed, added = [], None
     if head.attn_mask is not None:
-        allowed = head.attn_mask[rows if len(head.attn_mask) > 1 else ...][
-            :, keys if head.attn_mask.shape[1] > 1 else slice(None)].T
-        if allowed.dtype != bool:
-            added, allowed = widen(allowed), allowed != -np.inf
-        if not allowed.any():
-            return NOBODY, None
-        allowed = None if allowed.all() else np.ascontiguousarray(allowed)
-    if head.is_causal and keys.stop > rows.start + 1:  # on the diagonal: key <= query
-        causal = np.tri(rows.stop - rows.start, keys.stop - keys.start, rows.start - keys.start, dtype=bool).T
-        allowed = causal if allowed is None else allowed & causal
+        block = mask_at(head.attn_mask, rows, keys)
+        if block.dtype != bool:
+            added, block = widen(block), block != -np.inf
+        if not block.any():
+            return None
+        if not block.all():
+            shape = keys.stop - keys.start, rows.stop - rows.start
+            allowed.append(np.broadcast_to(np.ascontiguousarray(block), shape))
+    if head.is_causal and keys.stop > rows.start + 1:
+        allowed.append(upper_triangle(keys.stop - keys.start))
     return allowed, added
+
+
+def mask_at(attn_mask, rows, keys):
+    """The part of a mask (n_q, n_k), transposed; an axis of size 1 stays as it is."""
+    n_q, n_k = attn_mask.shape
+    return attn_mask[rows if n_q > 1 else slice(None), keys if n_k > 1 else slice(None)].T
+
+
+@functools.cache
+def upper_triangle(size):
+    """On the diagonal: key <= query, where keys are rows."""
+    return np.tri(size, dtype=bool).T.copy()
 
 
 def room(scratch, name, shape, dtype):
@@ -256,17 +267,18 @@ def sum_blocks(head, rows, query, small, scratch):
     query = scaled(head, query, unit)
     for keys in key_blocks(head, rows):
         first = max(rows.start, keys.start) if head.is_causal else rows.start
-        allowed, added = masks_at(head, slice(first, rows.stop), keys)
-        if allowed is NOBODY:
+        masks = masks_at(head, slice(first, rows.stop), keys)
+        if masks is None:
             continue
         seen = slice(first - rows.start, None)
         scores = score_block(head, query[seen], keys, unit, scratch)
         if not small:
-            mask_block(scores, allowed, added)
+            mask_block(scores, *masks)
             subtract_shift(scores, len(head.key), shift[seen], total[seen], row_sum[seen])
         weights = exp(scores, out=scores)
-        if small and allowed is not None:
-            weights *= allowed
+        if small:
+            for part in masks[0]:
+                weights[:, :part.shape[1]] *= part
         add_block(weights, widen(head.value[keys]), total[seen], row_sum[seen], scratch)
     return total, row_sum, shift
 
@@ -289,8 +301,8 @@ def score_block(head, query, keys, unit, scratch):
 def mask_block(scores, allowed, added):
     if added is not None:
         scores += added
-    if allowed is not None:  # also where inf - inf is NaN
-        np.copyto(scores, -np.inf, where=~allowed)
+    for part in allowed:  # also where inf - inf is NaN
+        np.copyto(scores[:, :part.shape[1]], -np.inf, where=~part)
 
 
 def subtract_shift(scores, n_k, shift, total, row_sum):
@@ -322,12 +334,12 @@ def backward_block(head, rows, output, lse, grad_output, grad_query, grad_key, g
     lse = np.where(lse == -np.inf, np.inf, lse)  # the weights of an empty row are 0
     for keys in key_blocks(head, rows):
         first = max(rows.start, keys.start) if head.is_causal else rows.start
-        allowed, added = masks_at(head, slice(first, rows.stop), keys)
-        if allowed is NOBODY:
+        masks = masks_at(head, slice(first, rows.stop), keys)
+        if masks is None:
             continue
         seen = slice(first - rows.start, None)
         key, value = widen(head.key[keys]), widen(head.value[keys])
-        weights, slope = weight_block(head, query[seen], keys, lse[seen], allowed, added, scratch)
+        weights, slope = weight_block(head, query[seen], keys, lse[seen], masks, scratch)
         grad_scores = np.matmul(value, grad_output[seen].T, out=room(scratch, "grad", weights.shape, query.dtype))
         grad_scores -= delta[seen]
         grad_scores *= weights
@@ -339,18 +351,18 @@ def backward_block(head, rows, output, lse, grad_output, grad_query, grad_key, g
         grad_key[keys] += grad_scores @ query[seen] * query.dtype.type(head.scale)
 
 
-def weight_block(head, query, keys, lse, allowed, added, scratch):
+def weight_block(head, query, keys, lse, masks, scratch):
     """Weights (keys, queries), exp(score - lse), and the slope of the softcap."""
     scores = score_block(head, scaled(head, query, 1), keys, 1, scratch)
     slope = 1 if head.softcap is None else 1 - (scores / query.dtype.type(head.softcap)) ** 2
-    mask_block(scores, allowed, added)
+    mask_block(scores, *masks)
     scores -= lse
     return np.exp(scores, out=scores), slope
 
 
 # --- step 5: threads ---
 
-users, limit, lock = 0, None, threading.Lock()
+users, before, lock = 0, None, threading.Lock()
 
 
 def run(work, tasks, cost):
@@ -359,7 +371,7 @@ def run(work, tasks, cost):
     BLAS left to itself would share out every product, too small for that.
     """
     bound, errors, waiting = thread_bound(), [], collections.deque(tasks)
-    alone = cost < FEW or not tasks or blas() is None
+    alone = cost < FEW or not tasks or not blas()
     workers = 1 if alone else min(bound, len(tasks))
     others = [threading.Thread(target=work_off, args=(work, waiting, errors)) for _ in range(workers - 1)]
     with contextlib.nullcontext() if alone else blas_threads(bound // workers):
@@ -393,31 +405,40 @@ def thread_bound():
     most = os.environ.get("ATTNLIB_NUM_THREADS", "")
     if most and not (most.isdecimal() and int(most) > 0):
         raise ValueError(f"ATTNLIB_NUM_THREADS must be a whole number above 0; got {most!r}")
-    own = max((library.num_threads for library in blas().lib_controllers), default=1) if blas() else 1
+    own = max((library.num_threads for library in blas()), default=1)
     return min(own, int(most or own))
 
 
 @functools.cache
 def blas():
-    """BLAS's thread settings, found once (1 ms); None without threadpoolctl.
+    """The OpenBLAS of this process, whose threads can be set; found once, in 1 ms.
 
-    Without it BLAS keeps its own threads and there are no others: XX times as slow.
+    Without threadpoolctl, or with another BLAS, there is none: then BLAS keeps its own threads,
+    there are no others, and a call takes about XX times as long.
     """
     try:
         from threadpoolctl import ThreadpoolController
     except ImportError:
-        return None
-    found = ThreadpoolController().select(user_api="blas")
-    return found if found.lib_controllers else None
+        return []
+    return [library for library in ThreadpoolController().lib_controllers
+            if library.internal_api == "openblas" and library.threading_layer == "pthreads"]
+
+
+def set_blas_threads(numbers):
+    for library, number in zip(blas(), numbers):
+        # threadpoolctl 3.8 silently ignores all threads but the first that sets a number.
+        # Here the lock decides, and whoever leaves last has to restore.
+        getattr(library, "_real_set_num_threads", library.set_num_threads)(number)
 
 
 @contextlib.contextmanager
 def blas_threads(number):
-    """BLAS with this many threads, until the last of those who asked for it at once has left."""
-    global users, limit
+    """BLAS with this many threads, until the last of all calls at once has left."""
+    global users, before
     with lock:
         if users == 0:
-            limit = blas().limit(limits=number)
+            before = [library.num_threads for library in blas()]
+            set_blas_threads([number] * len(before))
         users += 1
     try:
         yield
@@ -425,4 +446,4 @@ def blas_threads(number):
         with lock:
             users -= 1
             if users == 0:
-                limit.restore_original_limits()
+                set_blas_threads(before)

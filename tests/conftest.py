@@ -7,7 +7,7 @@ import pytest
 from attnlib import api, online_numpy, online_torch
 
 # Blocks so small that the problems of the tests fall into several, and threads for all of them.
-SMALL_BLOCKS = {online_numpy: {"QUERIES": 3, "KEYS": 2, "DIAGONAL": 2, "FEW": 0}, online_torch: {"KEYS": 2}}
+SMALL_BLOCKS = {online_numpy: {"QUERIES": 3, "KEYS": 2, "DIAGONAL": 2, "FEW": 0}, online_torch: {"QUERIES": 3, "KEYS": 2}}
 
 
 @pytest.fixture(params=["dense", "online", "online in small blocks"], scope="module")
