@@ -1,7 +1,7 @@
 """Streaming attention in NumPy: a block of keys at a time, the scores never stored whole.
 
-Five steps make it as fast as the best compiled code; each is marked where it is taken, with
-what it gained at n = 4096 (8 heads, d = 64, float32, two cores with AVX-512):
+Five steps make it fast; each is marked where it is taken. `python -m attnlib.bench` measures
+what they come to.
 
     Step 1, blocks: a running sum, so that a block of scores can be forgotten. O(n) memory.
     Step 2, in place: the same few buffers for every block.
@@ -218,7 +218,7 @@ def upper_triangle(size):
 
 
 def room(scratch, name, shape, dtype):
-    """Step 2: an array of this shape in memory that every block uses again (XX times as fast)."""
+    """Step 2: an array of this shape in memory that every block uses again."""
     size = math.prod(shape)
     if name not in scratch or scratch[name].size < size:
         scratch[name] = np.empty(size, dtype)
@@ -414,7 +414,7 @@ def blas():
     """The OpenBLAS of this process, whose threads can be set; found once, in 1 ms.
 
     Without threadpoolctl, or with another BLAS, there is none: then BLAS keeps its own threads,
-    there are no others, and a call takes about XX times as long.
+    there are no others, and a call takes longer.
     """
     try:
         from threadpoolctl import ThreadpoolController
