@@ -227,12 +227,18 @@ def test(options):
     workers = max(2, min(8, os.cpu_count() or 2))
     # loadscope: the cells of a notebook run in one kernel, so in one worker.
     return call(in_venv("python"), "-m", "pytest", "-n", workers, "--dist",
-                "loadscope", "--nbval", *options.pytest_arguments)
+                "loadscope", "--nbval", *options.further_arguments)
 
 
 def fill(options):
     set_up()
     return call(in_venv("python"), "-m", "book.fill", *options.chapter)
+
+
+def bench(options):
+    set_up()
+    return call(in_venv("python"), "-m", "attnlib.bench",
+                *options.further_arguments)
 
 
 def serve(options):
@@ -301,14 +307,16 @@ def parse(arguments):
     add(serve, "show the book on this machine; builds it if needed"
         ).add_argument("--port", type=int,
                        help="default: the first free one from 8000 on")
+    add(bench, "measure attention beside other implementations; further "
+               "arguments, such as --quick, go to attnlib.bench")
     add(fill, "run notebooks and store their outputs in them"
         ).add_argument("chapter", nargs="*",
                        help="a path, a name or a number such as 04; "
                             "default: all")
-    options, options.pytest_arguments = parser.parse_known_args(arguments)
-    if options.pytest_arguments and options.run is not test:
+    options, options.further_arguments = parser.parse_known_args(arguments)
+    if options.further_arguments and options.run not in (test, bench):
         parser.error("unknown arguments: " + " ".join(
-            options.pytest_arguments))
+            options.further_arguments))
     return options
 
 

@@ -7,6 +7,7 @@ from attnlib.api import (
     log_softmax,
     logsumexp,
     mask_scores,
+    merge_partials,
     raw_scores,
     softmax,
 )
@@ -20,6 +21,7 @@ __all__ = [
     "log_softmax",
     "logsumexp",
     "mask_scores",
+    "merge_partials",
     "padding_mask",
     "raw_scores",
     "softmax",

@@ -1,12 +1,14 @@
 """The public functions: checked, documented, and sent to the twin that fits the arrays.
 
-NumPy arrays go to dense_numpy, torch tensors to dense_torch; torch is imported only
-when a tensor comes in.
+NumPy arrays go to dense_numpy or online_numpy, torch tensors to dense_torch or online_torch;
+torch is imported only when a tensor comes in.
 """
 
-from attnlib import checks, dense_numpy
+import math
 
-IMPLS = ("dense",)
+from attnlib import checks, dense_numpy, online_numpy
+
+IMPLS = ("dense", "online")
 
 
 def dense_twin(kind):
@@ -16,10 +18,25 @@ def dense_twin(kind):
     return dense_torch
 
 
-def choose_impl(impl):
-    """The one place where impl=None becomes a name: dense, while it is the only one."""
+def online_twin(kind):
+    if kind == "numpy":
+        return online_numpy
+    from attnlib import online_torch
+    return online_torch
+
+
+def choose_impl(impl, kind, scores_shape):
+    """The one place where impl=None becomes a name.
+
+    NumPy: online from 2^20 scores on. From about there (n = 512 with 8 heads, 1024 with one) it
+    was faster in every measurement, and dense would take 4 MiB and more, twice over. But each head
+    costs it 40 us before any work is done, so heads of fewer than 2^14 scores stay dense.
+    torch: dense, which autograd can differentiate twice and vmap can map.
+    """
     if impl is None:
-        return "dense"
+        *batch, n_q, n_k = scores_shape
+        is_large = n_q * n_k >= 2**14 and math.prod(scores_shape) >= 2**20
+        return "online" if kind == "numpy" and is_large else "dense"
     if impl not in IMPLS:
         raise ValueError(f"impl must be None or one of {', '.join(map(repr, IMPLS))}; got {impl!r}")
     return impl
@@ -236,7 +253,10 @@ def attention(query, key, value, attn_mask=None, *, is_causal=False, scale=None,
             reads key head i // (h // h_kv); h must be a multiple of h_kv. The two may have
             different numbers of heads, each counted for itself.
         return_lse: also return the log-sum-exp of each query's scores.
-        impl: "dense" makes the whole `(..., n_q, n_k)` array of scores; None chooses.
+        impl: "dense" makes the whole `(..., n_q, n_k)` array of scores; "online" a block of it
+            at a time, in memory that grows with n_q + n_k (in torch it can be differentiated
+            once, and not be mapped by vmap); None chooses: online for NumPy arrays with many
+            scores, else dense.
 
     Returns:
         The output `(..., n_q, d_v)`, of query's kind, dtype and device; with return_lse the
@@ -257,15 +277,15 @@ def attention(query, key, value, attn_mask=None, *, is_causal=False, scale=None,
     >>> attention(query, key, np.array([[1.0], [0.0]])).round(3)
     array([[0.67]])
     """
-    impl = choose_impl(impl)
-    kind = checked_attention(query, key, value, attn_mask, is_causal, scale, softcap, enable_gqa)[0]
+    kind, shape = checked_attention(query, key, value, attn_mask, is_causal, scale, softcap, enable_gqa)
     checks.check_flags(return_lse=return_lse)
-    return dense_twin(kind).attention(query, key, value, attn_mask, is_causal=is_causal, scale=scale,
-                                      softcap=softcap, enable_gqa=enable_gqa, return_lse=return_lse)
+    twin = {"dense": dense_twin, "online": online_twin}[choose_impl(impl, kind, shape)](kind)
+    return twin.attention(query, key, value, attn_mask, is_causal=is_causal, scale=scale, softcap=softcap,
+                          enable_gqa=enable_gqa, return_lse=return_lse)
 
 
 def attention_backward(query, key, value, grad_output, attn_mask=None, *, is_causal=False, scale=None,
-                       softcap=None, enable_gqa=False):
+                       softcap=None, enable_gqa=False, impl=None):
     """Gradients of attention, for NumPy arrays (torch tensors have autograd).
 
         dV = Aᵀ dO,    dA = dO Vᵀ,    dS = A * (dA - rowsum(A * dA)),
@@ -276,7 +296,7 @@ def attention_backward(query, key, value, grad_output, attn_mask=None, *, is_cau
     Args:
         grad_output: `(..., n_q, d_v)`, the gradient with respect to the output; its shape
             and dtype are the output's.
-        query, key, value, attn_mask, is_causal, scale, softcap, enable_gqa: as for attention.
+        query, key, value, attn_mask, is_causal, scale, softcap, enable_gqa, impl: as for attention.
 
     Returns:
         (grad_query, grad_key, grad_value), each of the shape and dtype of its argument; axes
@@ -297,8 +317,43 @@ def attention_backward(query, key, value, grad_output, attn_mask=None, *, is_cau
         raise TypeError("attention_backward takes NumPy arrays; got torch tensors, "
                         "whose gradients attention(...) gives by autograd: call backward() on its output")
     checks.check_grad_output(grad_output, query, value, shape)
-    return dense_numpy.attention_backward(query, key, value, grad_output, attn_mask, is_causal=is_causal,
-                                          scale=scale, softcap=softcap, enable_gqa=enable_gqa)
+    twin = {"dense": dense_numpy, "online": online_numpy}[choose_impl(impl, kind, shape)]
+    return twin.attention_backward(query, key, value, grad_output, attn_mask, is_causal=is_causal,
+                                   scale=scale, softcap=softcap, enable_gqa=enable_gqa)
+
+
+def merge_partials(out_a, lse_a, out_b, lse_b):
+    """Merge attention over two sets of keys into attention over both.
+
+        lse = log(exp(lse_a) + exp(lse_b)),    O = exp(lse_a - lse) O_a + exp(lse_b - lse) O_b
+
+    The order of the parts and of further merges does not matter but for rounding. A part without
+    keys (output 0, log-sum-exp -inf) changes nothing, and two such parts give another one.
+
+    Args:
+        out_a, out_b: `(..., n_q, d_v)`, the outputs over the first and over the other keys.
+        lse_a, lse_b: `(..., n_q)`, their log-sum-exp, as attention(..., return_lse=True) gives it:
+            of the outputs' dtype, or float32 where that is half precision.
+
+    Returns:
+        The pair (output, lse), of the shapes and dtypes of one part.
+
+    Raises:
+        TypeError: not arrays, not floating, or mixed kinds or dtypes.
+        ValueError: shapes that do not fit, or different devices.
+
+    Source: Milakov and Gimelshein, "Online normalizer calculation for softmax" (2018), section
+    3.1; Dao et al., "FlashAttention" (2022), section 3.1.
+
+    >>> import numpy as np
+    >>> query, key = np.array([[1.0, 0.0]]), np.array([[1.0, 0.0], [0.0, 1.0]])
+    >>> value = np.array([[1.0], [0.0]])
+    >>> parts = [attention(query, key[j], value[j], return_lse=True) for j in ([0], [1])]
+    >>> merge_partials(*parts[0], *parts[1])[0].round(3)
+    array([[0.67]])
+    """
+    kind = checks.check_partials(out_a, lse_a, out_b, lse_b)
+    return online_twin(kind).merge_partials(out_a, lse_a, out_b, lse_b)
 
 
 def checked_attention(query, key, value, attn_mask, is_causal, scale, softcap, enable_gqa):

@@ -154,6 +154,24 @@ def check_grad_output(grad_output, query, value, scores_shape):
                          f"got {tuple(grad_output.shape)}")
 
 
+def check_partials(out_a, lse_a, out_b, lse_b):
+    """Two outputs alike, two log-sum-exps alike: one number for each row; returns the kind."""
+    kind = check_arrays(out_a=out_a, out_b=out_b)
+    check_arrays(min_ndim=1, lse_a=lse_a, lse_b=lse_b)
+    check_same_kind("out_a", kind, "lse_a", kind_of("lse_a", lse_a))
+    check_same_device("out_a", out_a, "lse_a", lse_a)
+    wide = {"float16": "float32", "bfloat16": "float32"}.get(dtype_name(out_a), dtype_name(out_a))
+    if dtype_name(lse_a) != wide:
+        raise TypeError(f"lse_a and lse_b must be {wide} where out_a and out_b are {dtype_name(out_a)}; "
+                        f"got {dtype_name(lse_a)}")
+    for name, array, expected in (("out_b", out_b, out_a.shape), ("lse_a", lse_a, out_a.shape[:-1]),
+                                  ("lse_b", lse_b, out_a.shape[:-1])):
+        if tuple(array.shape) != tuple(expected):
+            raise ValueError(f"{name} must have the shape {tuple(expected)}, by that of out_a; "
+                             f"got {tuple(array.shape)}")
+    return kind
+
+
 def check_number(name, number, *, positive=False):
     """None, or a finite real number (above zero where positive is asked for)."""
     if number is None:

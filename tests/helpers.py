@@ -22,6 +22,9 @@ ON_CUDA = pytest.param("cuda", marks=[
     pytest.mark.gpu,
     pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a CUDA device")])
 each_library = pytest.mark.parametrize("library", ["numpy", "torch", ON_CUDA])
+# For modules whose tests hold for every implementation (see conftest.py), and the exceptions.
+every_impl = pytest.mark.usefixtures("each_impl")
+dense_only = pytest.mark.parametrize("each_impl", ["dense"], indirect=True)
 each_torch = pytest.mark.parametrize("library", ["torch", ON_CUDA])
 
 

@@ -11,10 +11,10 @@ import reference
 from attnlib import attention, av_product, logsumexp, mask_scores, raw_scores, softmax
 from cases import CASES, problem
 from helpers import (
-    BATCH, D_K, D_V, HEADS, N_K, N_Q, assert_close, bounded, draws, each_torch, each_library,
-    each_library_and_dtype, in_library, mask_shapes, no_warnings, normal, random_mask, to_float64, to_library)
+    BATCH, D_K, D_V, HEADS, N_K, N_Q, assert_close, bounded, dense_only, draws, each_library, each_library_and_dtype,
+    each_torch, every_impl, in_library, mask_shapes, no_warnings, normal, random_mask, to_float64, to_library)
 
-pytestmark = no_warnings
+pytestmark = [no_warnings, every_impl]
 WIDE = tuple((BATCH, HEADS, *shape) for shape in ((N_Q, D_K), (N_K, D_K), (N_K, D_V)))
 SCORES = (BATCH, HEADS, N_Q, N_K)
 
@@ -290,6 +290,7 @@ def test_broadcast_inputs_of_stride_0(library):
 
 # --- torch's transformations ---
 
+@dense_only
 @pytest.mark.parametrize("kind", ["boolean", "floating"])
 @each_torch
 def test_vmap(library, kind):

@@ -186,7 +186,7 @@ EVERY_LIBRARY = {
     "is_causal None": (lambda x: attend(x, is_causal=None), TypeError, "is_causal must be", "got NoneType"),
     "enable_gqa": (lambda x: attend(x, enable_gqa="yes"), TypeError, "enable_gqa must be True or False", "got str"),
     "return_lse": (lambda x: attend(x, return_lse=1.0), TypeError, "return_lse must be True or False", "got float"),
-    "impl": (lambda x: attend(x, impl="fast"), ValueError, "impl must be None or one of 'dense'", "got 'fast'"),
+    "impl": (lambda x: attend(x, impl="fast"), ValueError, "impl must be None or one of 'dense', 'online'", "got 'fast'"),
     "impl of another case": (lambda x: attend(x, impl="Dense"), ValueError, "impl must be", "got 'Dense'"),
     "impl True": (lambda x: attend(x, impl=True), ValueError, "impl must be", "got True"),
 }
@@ -298,7 +298,8 @@ ACCEPTED = {
     "scale a fraction": lambda x: attend(x, scale=Fraction(1, 3), softcap=Fraction(1, 3)),
     "scale a whole number": lambda x: attend(x, scale=np.int64(2), softcap=3),
     "flags of NumPy": lambda x: attend(x, is_causal=np.True_, return_lse=np.False_),
-    "impl": lambda x: attend(x, impl="dense"),
+    "impl dense": lambda x: attend(x, impl="dense"),
+    "impl online": lambda x: attend(x, impl="online"),
     "enable_gqa with as many heads": lambda x: attention(x(6, 2, 5), x(6, 3, 5), x(6, 3, 7), enable_gqa=True),
     "mask of no axes": lambda x: attend(x, x(dtype="bool")),
     "mask where nothing is": lambda x: attention(x(0, 5), x(0, 5), x(0, 7), x(1, 1)),

@@ -6,9 +6,9 @@ import torch
 
 from attnlib import attention, attention_backward, log_softmax, logsumexp, raw_scores, softmax
 from helpers import (
-    each_library_and, gradients, in_library, no_warnings, normal, to_float64, to_library)
+    each_library_and, every_impl, gradients, in_library, no_warnings, normal, to_float64, to_library)
 
-pytestmark = no_warnings
+pytestmark = [no_warnings, every_impl]
 N_Q, N_K, D_K, D_V = 61, 127, 67, 31
 ARRAYS = normal(N_Q, D_K), normal(N_K, D_K), normal(N_K, D_V)
 GRAD_OUTPUT = normal(N_Q, D_V, seed=7)

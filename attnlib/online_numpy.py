@@ -1,0 +1,449 @@
+"""Streaming attention in NumPy: a block of keys at a time, the scores never stored whole.
+
+Five steps make it fast; each is marked where it is taken. `python -m attnlib.bench` measures
+what they come to.
+
+    Step 1, blocks: a running sum, so that a block of scores can be forgotten. O(n) memory.
+    Step 2, in place: the same few buffers for every block.
+    Step 3, scores transposed: a query is a column, so that maxima and sums add up rows.
+    Step 4, no maximum where none is needed: scores that are known to be small stay as they are.
+    Step 5, threads: one for each core, over heads and blocks of queries.
+
+Its twin is online_torch.py. The functions here trust their arguments; attnlib.api checks
+them first and documents them.
+"""
+
+import collections
+import contextlib
+import dataclasses
+import functools
+import math
+import os
+import threading
+
+import numpy as np
+
+from attnlib.dense_numpy import widen
+
+try:  # NumPy 2.1 or newer
+    from numpy.lib.introspect import opt_func_info
+except ImportError:
+    opt_func_info = None
+
+QUERIES, KEYS = 512, 512  # a block of scores is 1 MiB of float32: it stays in a core's own cache
+DIAGONAL = 128            # keys in a block that a causal mask cuts through
+SMALL = 40                # largest score, in powers of 2, that needs no maximum
+FEW = 2**22               # multiplications in a product below which threads cost more than they bring
+LOG2_E = math.log2(math.e)
+
+
+# exp2 is twice as fast as exp with AVX-512, and slower without.
+EXP2_IS_FASTER = "V4" in str(opt_func_info(func_name="^exp2$", signature="float32")) if opt_func_info else False
+
+
+@dataclasses.dataclass
+class Head:
+    """One head: its matrices, views of the arguments, and the options that all heads share."""
+    index: tuple
+    query: np.ndarray
+    key: np.ndarray
+    value: np.ndarray
+    attn_mask: np.ndarray | None
+    is_causal: bool
+    scale: float
+    softcap: float | None
+
+    @functools.cached_property
+    def longest_key(self):
+        """The largest norm of a key."""
+        blocks = (widen(self.key[keys]) for keys in blocks_of(0, len(self.key), KEYS))
+        return math.sqrt(max((np.vecdot(keys, keys).max() for keys in blocks), default=0))
+
+
+def attention(query, key, value, attn_mask=None, *, is_causal=False,
+              scale=None, softcap=None, enable_gqa=False, return_lse=False):
+    """softmax(mask(cap(scale * Q Kᵀ))) V; see attnlib.attention."""
+    heads = split_heads(query, key, value, attn_mask, is_causal=is_causal,
+                        scale=scale, softcap=softcap, enable_gqa=enable_gqa)
+    output, lse = forward(heads, query, key, value, enable_gqa, query.dtype)
+    return (output, lse) if return_lse else output
+
+
+def forward(heads, query, key, value, enable_gqa, dtype):
+    """The output in this dtype, and the log-sum-exp."""
+    shape = (*leading_axes(query, key, value, enable_gqa), query.shape[-2], value.shape[-1])
+    output, lse = np.empty(shape, dtype), np.empty(shape[:-1], wide_dtype(query))
+
+    def attend_to_keys(task, scratch):
+        head, rows = task
+        attend(head, rows, scratch, output[head.index], lse[head.index])
+    tasks = [(head, rows) for head in heads for rows in query_blocks(query)]
+    run(attend_to_keys, tasks, cost(heads, query, key))
+    return output, lse
+
+
+def attention_backward(query, key, value, grad_output, attn_mask=None, *,
+                       is_causal=False, scale=None, softcap=None,
+                       enable_gqa=False):
+    """d sum(grad_output * output); see attnlib.attention_backward."""
+    heads = split_heads(query, key, value, attn_mask, is_causal=is_causal,
+                        scale=scale, softcap=softcap, enable_gqa=enable_gqa)
+    output, lse = forward(heads, query, key, value, enable_gqa, wide_dtype(query))
+    grads = [np.zeros(array.shape, wide_dtype(array)) for array in (query, key, value)]
+
+    def add_gradients(group, scratch):
+        for head in group:
+            own = [matrix_at(grad, head.index, output.shape[:-2]) for grad in grads]
+            for rows in query_blocks(query):
+                result = (array[head.index][rows] for array in (output, lse, grad_output))
+                backward_block(head, rows, *result, *own, scratch)
+    run(add_gradients, groups_of(heads, grads, output.shape[:-2]), cost(heads, query, key))
+    return tuple(grad.astype(query.dtype, copy=False) for grad in grads)
+
+
+def merge_partials(out_a, lse_a, out_b, lse_b):
+    """Attention over two sets of keys from that over each; see attnlib.merge_partials."""
+    with np.errstate(all="ignore"):
+        lse = np.logaddexp(lse_a, lse_b)
+        shift = finite(lse)
+        share_a, share_b = (np.exp(part - shift)[..., None] for part in (lse_a, lse_b))
+        return (share_a * widen(out_a) + share_b * widen(out_b)).astype(out_a.dtype), lse
+
+
+# --- heads and blocks ---
+
+def wide_dtype(array):
+    return widen(array[..., :0]).dtype
+
+
+def leading_axes(query, key, value, enable_gqa):
+    """The axes before the last two, broadcast; grouped heads count as many as query's."""
+    shapes = [array.shape[:-2] for array in (query, key, value)]
+    if enable_gqa:
+        shapes = [(*shape[:-1], query.shape[-3]) for shape in shapes]
+    return np.broadcast_shapes(*shapes)
+
+
+def split_heads(query, key, value, attn_mask, *, is_causal, scale, softcap, enable_gqa):
+    """Every head with its matrices, of which nothing is copied."""
+    batch = leading_axes(query, key, value, enable_gqa)
+    scale = 1 / math.sqrt(query.shape[-1]) if scale is None else float(scale)
+    softcap = None if softcap is None else float(softcap)
+    arrays = [query, key, value, None if attn_mask is None else np.atleast_2d(attn_mask)]
+    return [Head(index, *[matrix_at(array, index, batch) for array in arrays], is_causal, scale, softcap)
+            for index in np.ndindex(*batch)]
+
+
+def matrix_at(array, index, batch):
+    return None if array is None else array[own_index(array.shape[:-2], index, batch)]
+
+
+def own_index(sizes, index, batch):
+    """Where an array with these leading axes keeps the matrix of `index`.
+
+    i * size // full is i for an axis of full size, 0 for one that is broadcast, and
+    i // (h // h_kv) for grouped heads.
+    """
+    start = len(batch) - len(sizes)
+    return tuple(i * size // full for i, size, full in zip(index[start:], sizes, batch[start:]))
+
+
+def groups_of(heads, grads, batch):
+    """Heads in lists, so that no two lists add to the same gradient."""
+    groups = collections.defaultdict(list)
+    for head in heads:
+        groups[own_index(unshared(grads, batch), head.index, batch)].append(head)
+    return list(groups.values())
+
+
+def unshared(arrays, batch):
+    """Along each leading axis, into how many parts it falls that share no matrix."""
+    padded = [(1,) * (len(batch) + 2 - array.ndim) + array.shape for array in arrays]
+    return tuple(math.gcd(*sizes) for sizes in zip(*padded))[:-2]
+
+
+def cost(heads, query, key):
+    """Multiplications in Q Kᵀ."""
+    return len(heads) * query.shape[-2] * key.shape[-2] * query.shape[-1]
+
+
+def blocks_of(start, stop, size):
+    return [slice(at, min(at + size, stop)) for at in range(start, stop, size)]
+
+
+def query_blocks(query):
+    """The last first: under a causal mask they take longest."""
+    return blocks_of(0, query.shape[-2], QUERIES)[::-1]
+
+
+def key_blocks(head, rows):
+    """Blocks of keys, none that a causal mask hides, smaller ones along the diagonal."""
+    n_k, size = len(head.key), KEYS * QUERIES // (rows.stop - rows.start)
+    if not head.is_causal:
+        return blocks_of(0, n_k, size)
+    diagonal = min(n_k, rows.start)
+    return blocks_of(0, diagonal, size) + blocks_of(diagonal, min(n_k, rows.stop), DIAGONAL)
+
+
+def masks_at(head, rows, keys):
+    """What the masks say about a block, transposed: a list of booleans, and a number to add or None.
+
+    A boolean array covers the first queries of the block. None where nobody may attend to anything.
+    """
+    allowed, added = [], None
+    if head.attn_mask is not None:
+        block = mask_at(head.attn_mask, rows, keys)
+        if block.dtype != bool:
+            added, block = widen(block), block != -np.inf
+        if not block.any():
+            return None
+        if not block.all():
+            shape = keys.stop - keys.start, rows.stop - rows.start
+            allowed.append(np.broadcast_to(np.ascontiguousarray(block), shape))
+    if head.is_causal and keys.stop > rows.start + 1:
+        allowed.append(upper_triangle(keys.stop - keys.start))
+    return allowed, added
+
+
+def mask_at(attn_mask, rows, keys):
+    """The part of a mask (n_q, n_k), transposed; an axis of size 1 stays as it is."""
+    n_q, n_k = attn_mask.shape
+    return attn_mask[rows if n_q > 1 else slice(None), keys if n_k > 1 else slice(None)].T
+
+
+@functools.cache
+def upper_triangle(size):
+    """On the diagonal: key <= query, where keys are rows."""
+    return np.tri(size, dtype=bool).T.copy()
+
+
+def room(scratch, name, shape, dtype):
+    """Step 2: an array of this shape in memory that every block uses again."""
+    size = math.prod(shape)
+    if name not in scratch or scratch[name].size < size:
+        scratch[name] = np.empty(size, dtype)
+    return scratch[name][:size].reshape(shape)
+
+
+def finite(shift):
+    """-inf, which stands for no keys yet, as 0: -inf - -inf would be NaN."""
+    return np.where(shift == -np.inf, 0, shift)
+
+
+# --- one block of queries ---
+
+def attend(head, rows, scratch, output, lse):
+    """Write the output and the log-sum-exp of one block of queries."""
+    query = widen(head.query[rows])
+    small = scores_are_small(head, query)
+    total, row_sum, shift = sum_blocks(head, rows, query, small, scratch)
+    if small and not np.isfinite(total).all():  # huge values: again, with weights below 1
+        total, row_sum, shift = sum_blocks(head, rows, query, False, scratch)
+    total /= np.where(row_sum == 0, 1, row_sum)[:, None]
+    output[rows] = total
+    lse[rows] = np.where(np.isinf(shift), shift, np.log(row_sum) + shift)
+
+
+def scores_are_small(head, query):
+    """Step 4: no score is larger than |q| |k| scale (Cauchy and Schwarz), nor than softcap.
+
+    Where that is small, exp neither overflows nor vanishes, and the maximum, which cancels
+    in the end, can be left out.
+    """
+    if head.attn_mask is not None and head.attn_mask.dtype != bool:
+        return False
+    bound = math.sqrt(np.vecdot(query, query).max()) * head.longest_key * abs(head.scale)
+    if head.softcap is not None and math.isfinite(bound):
+        bound = min(bound, head.softcap)
+    return bound * LOG2_E <= SMALL  # False for NaN
+
+
+def sum_blocks(head, rows, query, small, scratch):
+    """Step 1: sums over the keys of exp(score - shift) * value and of exp(score - shift); the shift."""
+    total = np.zeros((len(query), head.value.shape[-1]), query.dtype)
+    row_sum = np.zeros(len(query), query.dtype)
+    shift = np.full(len(query), 0 if small else -np.inf, query.dtype)
+    exp, unit = (np.exp2, LOG2_E) if small and EXP2_IS_FASTER else (np.exp, 1)
+    query = scaled(head, query, unit)
+    for keys in key_blocks(head, rows):
+        first = max(rows.start, keys.start) if head.is_causal else rows.start
+        masks = masks_at(head, slice(first, rows.stop), keys)
+        if masks is None:
+            continue
+        seen = slice(first - rows.start, None)
+        scores = score_block(head, query[seen], keys, unit, scratch)
+        if not small:
+            mask_block(scores, *masks)
+            subtract_shift(scores, len(head.key), shift[seen], total[seen], row_sum[seen])
+        weights = exp(scores, out=scores)
+        if small:
+            for part in masks[0]:
+                weights[:, :part.shape[1]] *= part
+        add_block(weights, widen(head.value[keys]), total[seen], row_sum[seen], scratch)
+    return total, row_sum, shift
+
+
+def scaled(head, query, unit):
+    """The scale goes to the queries, which are fewer than the scores."""
+    return query * query.dtype.type(head.scale * unit if head.softcap is None else head.scale / head.softcap)
+
+
+def score_block(head, query, keys, unit, scratch):
+    """Step 3: scores (keys, queries), from a query already scaled."""
+    scores = room(scratch, "scores", (keys.stop - keys.start, len(query)), query.dtype)
+    np.matmul(widen(head.key[keys]), query.T, out=scores)
+    if head.softcap is not None:
+        np.tanh(scores, out=scores)
+        scores *= query.dtype.type(head.softcap * unit)
+    return scores
+
+
+def mask_block(scores, allowed, added):
+    if added is not None:
+        scores += added
+    for part in allowed:  # also where inf - inf is NaN
+        np.copyto(scores[:, :part.shape[1]], -np.inf, where=~part)
+
+
+def subtract_shift(scores, n_k, shift, total, row_sum):
+    """Shift by the running maximum + log n_k; where it moved, older sums follow.
+
+    log n_k keeps the sum of all weights below 1, so that no sum of values overflows.
+    """
+    moved = np.maximum(shift, scores.max(0) + shift.dtype.type(math.log(n_k)))
+    if (moved != shift).any():
+        factor = np.exp(shift - finite(moved))
+        row_sum *= factor
+        total *= factor[:, None]
+        shift[:] = moved
+    scores -= finite(shift)
+
+
+def add_block(weights, value, total, row_sum, scratch):
+    """weights is (keys, queries); the sum over keys, too, is a product."""
+    row_sum += np.ones(len(weights), weights.dtype) @ weights
+    total += np.matmul(weights.T, value, out=room(scratch, "product", total.shape, total.dtype))
+
+
+# --- backward: the weights of a block once more, from the log-sum-exp ---
+
+def backward_block(head, rows, output, lse, grad_output, grad_query, grad_key, grad_value, scratch):
+    """Add what one block of queries gives to the gradients of its head."""
+    query, grad_output = widen(head.query[rows]), widen(grad_output)
+    delta = (grad_output * output).sum(-1)  # rowsum(A * dA) = rowsum(dO * O)
+    lse = np.where(lse == -np.inf, np.inf, lse)  # the weights of an empty row are 0
+    for keys in key_blocks(head, rows):
+        first = max(rows.start, keys.start) if head.is_causal else rows.start
+        masks = masks_at(head, slice(first, rows.stop), keys)
+        if masks is None:
+            continue
+        seen = slice(first - rows.start, None)
+        key, value = widen(head.key[keys]), widen(head.value[keys])
+        weights, slope = weight_block(head, query[seen], keys, lse[seen], masks, scratch)
+        grad_scores = np.matmul(value, grad_output[seen].T, out=room(scratch, "grad", weights.shape, query.dtype))
+        grad_scores -= delta[seen]
+        grad_scores *= weights
+        grad_scores *= slope
+        # A weight of 0 passes nothing back, even where the product overflowed.
+        np.copyto(grad_scores, 0, where=weights == 0)
+        grad_value[keys] += weights @ grad_output[seen]
+        grad_query[first:rows.stop] += grad_scores.T @ key * query.dtype.type(head.scale)
+        grad_key[keys] += grad_scores @ query[seen] * query.dtype.type(head.scale)
+
+
+def weight_block(head, query, keys, lse, masks, scratch):
+    """Weights (keys, queries), exp(score - lse), and the slope of the softcap."""
+    scores = score_block(head, scaled(head, query, 1), keys, 1, scratch)
+    slope = 1 if head.softcap is None else 1 - (scores / query.dtype.type(head.softcap)) ** 2
+    mask_block(scores, *masks)
+    scores -= lse
+    return np.exp(scores, out=scores), slope
+
+
+# --- step 5: threads ---
+
+users, before, lock = 0, None, threading.Lock()
+
+
+def run(work, tasks, cost):
+    """Do all tasks: a thread for each core, each with one thread of BLAS.
+
+    BLAS left to itself would share out every product, too small for that.
+    """
+    bound, errors, waiting = thread_bound(), [], collections.deque(tasks)
+    alone = cost < FEW or not tasks or not blas()
+    workers = 1 if alone else min(bound, len(tasks))
+    others = [threading.Thread(target=work_off, args=(work, waiting, errors)) for _ in range(workers - 1)]
+    with contextlib.nullcontext() if alone else blas_threads(bound // workers):
+        try:
+            for thread in others:
+                thread.start()
+            work_off(work, waiting, errors)
+        finally:
+            waiting.clear()  # after Ctrl-C, everybody ends with the task at hand
+            for thread in others:
+                if thread.ident is not None:
+                    thread.join()
+    if errors:
+        raise errors[0]
+
+
+def work_off(work, waiting, errors):
+    scratch = {}
+    try:
+        with np.errstate(all="ignore"):  # each thread has its own setting
+            while waiting:
+                with contextlib.suppress(IndexError):  # another thread took the last
+                    work(waiting.popleft(), scratch)
+    except BaseException as error:
+        waiting.clear()
+        errors.append(error)
+
+
+def thread_bound():
+    """As many as BLAS would use, ATTNLIB_NUM_THREADS at most."""
+    most = os.environ.get("ATTNLIB_NUM_THREADS", "")
+    if most and not (most.isdecimal() and int(most) > 0):
+        raise ValueError(f"ATTNLIB_NUM_THREADS must be a whole number above 0; got {most!r}")
+    own = max((library.num_threads for library in blas()), default=1)
+    return min(own, int(most or own))
+
+
+@functools.cache
+def blas():
+    """The OpenBLAS of this process, whose threads can be set; found once, in 1 ms.
+
+    Without threadpoolctl, or with another BLAS, there is none: then BLAS keeps its own threads,
+    there are no others, and a call takes longer.
+    """
+    try:
+        from threadpoolctl import ThreadpoolController
+    except ImportError:
+        return []
+    return [library for library in ThreadpoolController().lib_controllers
+            if library.internal_api == "openblas" and library.threading_layer == "pthreads"]
+
+
+def set_blas_threads(numbers):
+    for library, number in zip(blas(), numbers):
+        # threadpoolctl 3.8 silently ignores all threads but the first that sets a number.
+        # Here the lock decides, and whoever leaves last has to restore.
+        getattr(library, "_real_set_num_threads", library.set_num_threads)(number)
+
+
+@contextlib.contextmanager
+def blas_threads(number):
+    """BLAS with this many threads, until the last of all calls at once has left."""
+    global users, before
+    with lock:
+        if users == 0:
+            before = [library.num_threads for library in blas()]
+            set_blas_threads([number] * len(before))
+        users += 1
+    try:
+        yield
+    finally:
+        with lock:
+            users -= 1
+            if users == 0:
+                set_blas_threads(before)

@@ -1,0 +1,165 @@
+"""Streaming attention in torch: on any device, a block of keys at a time, gradients in O(n) memory.
+
+Its twin is online_numpy.py, of which it takes the first step, blocks; threads are torch's own.
+All heads go through a block at once. The functions here trust their arguments;
+attnlib.api checks them first and documents them.
+"""
+
+import math
+
+import torch
+from torch.autograd.function import once_differentiable
+
+from attnlib.dense_torch import repeat_heads, widen
+
+QUERIES, KEYS = 512, 256
+
+
+def attention(query, key, value, attn_mask=None, *, is_causal=False,
+              scale=None, softcap=None, enable_gqa=False, return_lse=False):
+    """softmax(mask(cap(scale * Q Kᵀ))) V; see attnlib.attention."""
+    scale = 1 / math.sqrt(query.shape[-1]) if scale is None else float(scale)
+    softcap = None if softcap is None else float(softcap)
+    options = is_causal, scale, softcap, query.shape[-3] if enable_gqa else None
+    output, lse = Streaming.apply(query, key, value, attn_mask, options)
+    return (output, lse) if return_lse else output
+
+
+def merge_partials(out_a, lse_a, out_b, lse_b):
+    """Attention over two sets of keys from that over each; see attnlib.merge_partials."""
+    lse = torch.logaddexp(lse_a, lse_b)
+    shift = finite(lse)
+    share_a, share_b = (torch.exp(part - shift)[..., None] for part in (lse_a, lse_b))
+    return (share_a * widen(out_a) + share_b * widen(out_b)).to(out_a.dtype), lse
+
+
+class Streaming(torch.autograd.Function):
+    """Keeps the arguments, the output and the log-sum-exp for the backward pass, and no scores."""
+
+    @staticmethod
+    def forward(ctx, query, key, value, attn_mask, options):
+        output, lse = forward(query, key, value, attn_mask, *options)
+        ctx.save_for_backward(query, key, value, attn_mask, output, lse)
+        ctx.options = options
+        return output.to(query.dtype), lse
+
+    @staticmethod
+    @once_differentiable
+    def backward(ctx, grad_output, grad_lse):
+        grads = backward_blocks(*ctx.saved_tensors, grad_output, grad_lse, ctx.needs_input_grad[3], *ctx.options)
+        return *grads, None
+
+
+# --- blocks ---
+
+def blocks_of(n, size):
+    return [slice(at, min(at + size, n)) for at in range(0, n, size)]
+
+
+def key_blocks(n_k, rows, is_causal):
+    """Slices of keys, none that a causal mask hides from all these queries."""
+    return blocks_of(min(n_k, rows.stop) if is_causal else n_k, KEYS)
+
+
+def block_of(array, keys, h):
+    """These keys or values, in float32 or wider, each head as often as query heads read it."""
+    block = widen(array[..., keys, :])
+    return block if h is None else repeat_heads(block, h)
+
+
+def mask_at(attn_mask, rows, keys):
+    """The part of a mask; an axis of size 1 stays as it is."""
+    if attn_mask.ndim and attn_mask.shape[-1] > 1:
+        attn_mask = attn_mask[..., keys]
+    if attn_mask.ndim > 1 and attn_mask.shape[-2] > 1:
+        attn_mask = attn_mask[..., rows, :]
+    return attn_mask
+
+
+def finite(shift):
+    """-inf, which stands for no keys yet, as 0: -inf - -inf would be NaN."""
+    return torch.where(shift == -torch.inf, 0, shift)
+
+
+def score_block(query, key, attn_mask, rows, keys, is_causal, scale, softcap):
+    """Masked scores of one block, (..., rows, keys), and the slope of the softcap."""
+    scores, slope = query @ key.mT * scale, 1
+    if softcap is not None:
+        scores = softcap * torch.tanh(scores / softcap)
+        slope = 1 - (scores / softcap) ** 2
+    if attn_mask is not None:
+        mask = mask_at(attn_mask, rows, keys)
+        hidden = ~mask if mask.dtype == torch.bool else mask == -torch.inf
+        scores = scores if mask.dtype == torch.bool else scores + widen(mask)
+        scores = torch.where(hidden, -torch.inf, scores)
+    if is_causal:
+        query_at, key_at = (torch.arange(part.start, part.stop, device=query.device) for part in (rows, keys))
+        scores = torch.where(key_at > query_at[:, None], -torch.inf, scores)
+    return scores, slope
+
+
+# --- forward and backward ---
+
+def forward(query, key, value, attn_mask, is_causal, scale, softcap, h):
+    """The output, in float32 or wider, and the log-sum-exp."""
+    shapes = [query.shape[:-2]] + [array.shape[:-2] if h is None else (*array.shape[:-3], h)
+                                   for array in (key, value)]
+    shape = (*torch.broadcast_shapes(*shapes), query.shape[-2])
+    wide = widen(query[..., :0, :])
+    output, lse = wide.new_empty(*shape, value.shape[-1]), wide.new_empty(shape)
+    for rows in blocks_of(query.shape[-2], QUERIES):
+        sum_blocks(query, key, value, attn_mask, rows, output[..., rows, :], lse[..., rows],
+                   is_causal, scale, softcap, h)
+    return output, lse
+
+
+def sum_blocks(query, key, value, attn_mask, rows, output, lse, is_causal, scale, softcap, h):
+    """Write the output and the log-sum-exp of one block of queries."""
+    total, row_sum, shift = torch.zeros_like(output), torch.zeros_like(lse), torch.full_like(lse, -torch.inf)
+    log_n = math.log(max(1, key.shape[-2]))
+    for keys in key_blocks(key.shape[-2], rows, is_causal):
+        scores, _ = score_block(widen(query[..., rows, :]), block_of(key, keys, h), attn_mask, rows, keys,
+                                is_causal, scale, softcap)
+        # log n_k keeps the sum of all weights below 1, so that no sum of values overflows.
+        moved = torch.maximum(shift, scores.amax(-1) + log_n)
+        factor, weights = torch.exp(shift - finite(moved)), torch.exp(scores - finite(moved)[..., None])
+        row_sum = row_sum * factor + weights.sum(-1)
+        total = total * factor[..., None] + weights @ block_of(value, keys, h)
+        shift = moved
+    lse[...] = torch.where(torch.isinf(shift), shift, torch.log(row_sum) + shift)
+    output[...] = total / torch.where(row_sum == 0, 1, row_sum)[..., None]
+
+
+def backward_blocks(query, key, value, attn_mask, output, lse, grad_output, grad_lse, needs_mask,
+                    is_causal, scale, softcap, h):
+    """Gradients of query, key, value and of a floating mask; weights come back from the log-sum-exp."""
+    # rowsum(A * dA) = rowsum(dO * O); the gradient of the log-sum-exp is the weights.
+    delta = (widen(grad_output) * output).sum(-1) - grad_lse
+    lse = torch.where(lse == -torch.inf, torch.inf, lse)  # the weights of an empty row are 0
+    grads = [torch.zeros_like(widen(array)) for array in (query, key, value)]
+    grad_mask = torch.zeros_like(widen(attn_mask)) if needs_mask else None
+    for rows in blocks_of(query.shape[-2], QUERIES):
+        for keys in key_blocks(key.shape[-2], rows, is_causal):
+            query_block, grad_block = widen(query[..., rows, :]), widen(grad_output[..., rows, :])
+            key_block, value_block = block_of(key, keys, h), block_of(value, keys, h)
+            scores, slope = score_block(query_block, key_block, attn_mask, rows, keys, is_causal, scale, softcap)
+            weights = torch.exp(scores - lse[..., rows, None])
+            grad_scores = weights * (grad_block @ value_block.mT - delta[..., rows, None])
+            # A weight of 0 passes nothing back, even where the product overflowed.
+            grad_scores = torch.where(weights == 0, 0, grad_scores)
+            if needs_mask:
+                add_up(mask_at(grad_mask, rows, keys), grad_scores)
+            grad_scores = torch.where(weights == 0, 0, grad_scores * slope) * scale
+            add_up(grads[0][..., rows, :], grad_scores @ key_block)
+            add_up(grads[1][..., keys, :], grad_scores.mT @ query_block)
+            add_up(grads[2][..., keys, :], weights.mT @ grad_block)
+    return [None if grad is None else grad.to(query.dtype) for grad in (*grads, grad_mask)]
+
+
+def add_up(grad, part):
+    """grad += part, summed over the axes that were broadcast and over repeated heads."""
+    part = part.sum(tuple(range(part.ndim - grad.ndim))) if part.ndim > grad.ndim else part
+    for axis, (size, copied) in enumerate(zip(grad.shape, part.shape)):
+        if size != copied:  # consecutive copies belong to one head
+            part = part.unflatten(axis, (size, copied // size)).sum(axis + 1)
+    grad += part

@@ -1,0 +1,444 @@
+"""Streaming attention: blocks, memory, threads, and what it leaves behind. Results on small
+problems are held by test_attention.py, test_gradients.py and test_precision.py."""
+
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+
+from attnlib import api, attention, attention_backward, merge_partials, online_numpy
+from helpers import (
+    assert_close, draws, each_library, each_library_and_dtype, gradients, in_library, no_warnings, normal, to_float64,
+    to_library)
+
+pytestmark = no_warnings
+ROOT = Path(api.__file__).parents[1]
+threadpoolctl = pytest.importorskip("threadpoolctl")
+
+
+# --- results: sizes around those of the blocks ---
+
+def blocky(n_q, n_k):
+    """Keys and queries in groups of 100: whole blocks in which nobody, or everybody, attends."""
+    return np.arange(n_q)[:, None] // 100 % 7 >= np.arange(n_k) // 100 % 7
+
+
+def lower(n_q, n_k):
+    return np.where(np.tri(n_q, n_k, dtype=bool), normal(n_q, n_k), -np.inf)
+
+
+PROBLEMS = {  # n_q, n_k, heads of query and of key, mask, options
+    "ragged": (513, 1025, 2, 2, None, {}),
+    "whole blocks": (512, 1024, 1, 1, None, {}),
+    "causal, more keys": (600, 1100, 2, 2, None, {"is_causal": True}),
+    "causal, more queries": (1100, 300, 2, 2, None, {"is_causal": True}),
+    "causal, one more than a block": (1025, 1025, 1, 1, None, {"is_causal": True}),
+    "one query": (1, 3000, 3, 3, None, {}),
+    "two queries, causal": (2, 3000, 3, 3, None, {"is_causal": True}),
+    "boolean mask": (700, 1100, 2, 2, blocky, {}),
+    "boolean mask and causal": (700, 1100, 2, 2, blocky, {"is_causal": True}),
+    "padding": (700, 1100, 2, 2, lambda n_q, n_k: np.arange(n_k) < 530, {}),
+    "empty rows": (700, 1100, 2, 2, lambda n_q, n_k: np.arange(n_q)[:, None] % 650 != 3, {}),
+    "floating mask": (700, 1100, 2, 2, lower, {}),
+    "floating mask, softcap and causal": (700, 1100, 2, 2, lower, {"softcap": 2.0, "is_causal": True}),
+    "grouped heads": (300, 700, 6, 2, None, {"enable_gqa": True, "is_causal": True}),
+    "large scores": (600, 1100, 2, 2, None, {"scale": 5.0}),
+    "large scores, causal": (600, 1100, 2, 2, blocky, {"scale": 5.0, "is_causal": True}),
+    "softcap on large scores": (600, 1100, 2, 2, None, {"scale": 5.0, "softcap": 20}),
+    "softcap too large for no maximum": (600, 1100, 2, 2, None, {"scale": 5.0, "softcap": 100}),
+}
+
+
+def problem(name, dtype="float64", library="numpy"):
+    n_q, n_k, h, h_kv, mask, options = PROBLEMS[name]
+    arrays = draws((h, n_q, 16), (h_kv, n_k, 16), (h_kv, n_k, 5))
+    (*arrays,), mask = in_library(library, arrays, mask and mask(n_q, n_k), dtype)
+    return arrays, mask, options
+
+
+@pytest.mark.parametrize("name", PROBLEMS)
+@each_library_and_dtype
+def test_several_blocks_as_dense(library, dtype, name):
+    arrays, mask, options = problem(name, dtype, library)
+    wide = [to_float64(array) for array in arrays], None if mask is None else to_float64(mask)
+    expected, expected_lse = attention(*wide[0], wide[1], **options, return_lse=True, impl="dense")
+    output, lse = attention(*arrays, mask, **options, return_lse=True, impl="online")
+    close = {"float64": 1e-11, "float32": 2e-5}.get(dtype)  # scores of 50 are known to that
+    assert_close(output, expected, like=arrays[0], tolerance=close)
+    wide_dtype = "float64" if dtype == "float64" else "float32"
+    assert_close(lse, expected_lse, like=arrays[0], dtype=wide_dtype)
+
+
+@pytest.mark.parametrize("name", PROBLEMS)
+@each_library
+def test_gradients_over_several_blocks_as_dense(library, name):
+    arrays, mask, options = problem(name, library=library)
+    grad_output = to_library(library, normal(arrays[0].shape[0], arrays[0].shape[1], 5, seed=9))
+    expected = gradients(*arrays, grad_output, mask, **options, impl="dense")
+    for got, dense, array in zip(gradients(*arrays, grad_output, mask, **options, impl="online"), expected, arrays):
+        assert_close(got, to_float64(dense), like=array, tolerance=1e-10)
+
+
+@pytest.mark.parametrize("factor", [1, 1e3])
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+@each_library
+def test_values_near_the_largest_number(library, dtype, factor):
+    (query, key, value), _ = in_library(library, draws((600, 16), (1100, 16), (1100, 5)), dtype=dtype)
+    value = value / abs(value).max() * np.finfo(dtype).max / 2
+    output = attention(factor * query, key, value, impl="online")
+    dense = to_float64(attention(factor * query, key, value, impl="dense"))
+    assert np.isfinite(dense).all()
+    np.testing.assert_allclose(to_float64(output), dense, rtol=1e-3, atol=1e-5 * float(abs(value).max()))
+
+
+@each_library
+def test_nan_and_inf_in_a_late_block_stay_in_their_row(library):
+    (query, key, value), _ = in_library(library, draws((600, 16), (1100, 16), (1100, 5)))
+    expected = to_float64(attention(query, key, value, impl="dense"))
+    query[3], query[530] = np.nan, np.inf
+    output = to_float64(attention(query, key, value, impl="online"))
+    assert np.isnan(output[[3, 530]]).all()
+    np.testing.assert_allclose(np.delete(output, [3, 530], 0), np.delete(expected, [3, 530], 0), rtol=1e-10, atol=1e-12)
+
+
+def test_exp_where_exp2_is_slower(monkeypatch):
+    arrays, mask, options = problem("boolean mask and causal")
+    expected = attention(*arrays, mask, **options, impl="online")
+    monkeypatch.setattr(online_numpy, "EXP2_IS_FASTER", not online_numpy.EXP2_IS_FASTER)
+    assert_close(attention(*arrays, mask, **options, impl="online"), expected, like=arrays[0])
+
+
+# --- work that is left out ---
+
+def count_calls(monkeypatch, name):
+    """A list that grows with the shapes of the scores that a function of online_numpy has seen or made."""
+    calls, function = [], getattr(online_numpy, name)
+
+    def counted(first, *others):
+        result = function(first, *others)
+        calls.append((first if result is None else result).shape)
+        return result
+    monkeypatch.setattr(online_numpy, name, counted)
+    return calls
+
+
+@pytest.mark.parametrize("hide", ["causal", "boolean", "floating"])
+def test_masked_blocks_are_skipped(monkeypatch, hide):
+    calls = count_calls(monkeypatch, "score_block")
+    arrays = draws((2048, 8), (2048, 8), (2048, 8))
+    mask = np.arange(2048)[:, None] // 512 == np.arange(2048) // 512
+    mask = {"boolean": mask, "floating": np.where(mask, 0, -np.inf)}.get(hide)
+    attention(*arrays, mask, is_causal=hide == "causal", impl="online")
+    scores = sum(np.prod(shape) for shape in calls)
+    assert scores == {"causal": 2048**2 // 2 + 2048 * 128 // 2}.get(hide, 4 * 512**2)
+
+
+def test_the_maximum_is_left_out_where_scores_are_small(monkeypatch):
+    calls = count_calls(monkeypatch, "mask_block")
+    query, key, value = draws((600, 16), (600, 16), (600, 5))
+    attention(query, key, value, impl="online")
+    attention(20 * query, key, value, softcap=20, impl="online")
+    assert calls == []
+    attention(20 * query, key, value, impl="online")
+    assert len(calls) == 3
+
+
+def test_what_none_chooses():
+    def choice(kind, *shape):
+        return api.choose_impl(None, kind, shape)
+    assert choice("numpy", 8, 64, 64) == choice("numpy", 10**6, 8, 8) == "dense"
+    assert choice("numpy", 1024, 1024) == choice("numpy", 2, 8, 4096, 4096) == "online"
+    assert choice("torch", 4096, 4096) == choice("numpy", 0, 4096, 4096) == "dense"
+
+
+# --- merging ---
+
+@pytest.mark.parametrize("at", [0, 1, 4, 7])
+@each_library_and_dtype
+def test_merged_parts_are_the_whole(library, dtype, at):
+    (query, key, value), mask = in_library(library, draws(), np.arange(5)[:, None] + np.arange(7) > 5, dtype)
+    parts = [attention(query, key[keys], value[keys], mask[:, keys], return_lse=True)
+             for keys in (slice(at), slice(at, None))]
+    output, lse = merge_partials(*parts[0], *parts[1])
+    whole, whole_lse = map(to_float64, attention(query, key, value, mask, return_lse=True))
+    assert_close(output, whole, like=query)
+    assert_close(lse, whole_lse, like=query, dtype="float64" if dtype == "float64" else "float32")
+
+
+@each_library
+def test_the_order_of_merging_does_not_matter(library):
+    (query, key, value), _ = in_library(library, draws((5, 11), (9, 11), (9, 13)))
+    a, b, c = [attention(50 * query, key[at:at + 3], value[at:at + 3], return_lse=True) for at in (0, 3, 6)]
+    first, second = merge_partials(*merge_partials(*a, *b), *c), merge_partials(*a, *merge_partials(*c, *b))
+    for got, expected in zip(first, second):
+        assert_close(got, to_float64(expected), like=query)
+
+
+@each_library_and_dtype
+def test_two_empty_parts_are_an_empty_part(library, dtype):
+    (query, key, value), nobody = in_library(library, draws(), np.array(False), dtype)
+    empty = attention(query, key, value, nobody, return_lse=True)
+    output, lse = map(to_float64, merge_partials(*empty, *empty))
+    assert (output == 0).all() and (lse == -np.inf).all()
+    part = attention(query, key, value, return_lse=True)
+    for pair in ((*part, *empty), (*empty, *part)):
+        for got, expected in zip(merge_partials(*pair), part):
+            assert (to_float64(got) == to_float64(expected)).all()
+
+
+def test_merge_partials_is_differentiable():
+    def numbers(*shape):
+        return torch.from_numpy(normal(*shape)).requires_grad_()
+    assert torch.autograd.gradcheck(merge_partials, (numbers(2, 3), numbers(2), numbers(3, 2).mT, 2 * numbers(2)))
+
+
+@pytest.mark.parametrize("wrong, exception, fragment", [
+    ({"out_b": np.zeros((5, 4))}, ValueError, r"out_b must have the shape \(5, 3\), by that of out_a; got \(5, 4\)"),
+    ({"lse_a": np.zeros((5, 1))}, ValueError, r"lse_a must have the shape \(5,\)"),
+    ({"lse_b": np.zeros(4)}, ValueError, r"lse_b must have the shape \(5,\)"),
+    ({"lse_b": np.zeros(5, np.float32)}, TypeError, "lse_a and lse_b must have the same dtype"),
+    ({"lse_a": np.zeros(5, np.float32), "lse_b": np.zeros(5, np.float32)}, TypeError, "must be float64 where out_a"),
+    ({"lse_a": torch.zeros(5), "lse_b": torch.zeros(5)}, TypeError, "out_a and lse_a must both"),
+    ({"out_a": [[0.0]]}, TypeError, "out_a must be a NumPy array or a torch tensor"),
+])
+def test_errors_of_merge_partials(wrong, exception, fragment):
+    parts = {"out_a": np.zeros((5, 3)), "lse_a": np.zeros(5), "out_b": np.zeros((5, 3)), "lse_b": np.zeros(5)}
+    with pytest.raises(exception, match=fragment):
+        merge_partials(**{**parts, **wrong})
+
+
+# --- memory ---
+
+PEAK = """
+import sys, numpy as np
+from attnlib import bench, attention, attention_backward
+dtype, call, n = sys.argv[1], sys.argv[2], int(sys.argv[3])
+def run(n):
+    arrays = [array[:2].astype(dtype) for array in bench.draw(n)]
+    if "torch" in call:
+        import torch
+        torch.set_num_threads(1)
+        arrays = [torch.from_numpy(array).requires_grad_("back" in call) for array in arrays]
+    before = bench.reset_peak()
+    if call == "backward":
+        attention_backward(*arrays, arrays[2], impl="online")
+    else:
+        output = attention(*arrays, impl="dense" if call == "dense" else "online")
+        if call == "torch backward":
+            output.backward(arrays[2].detach())
+    return None if before is None else bench.peak() - before
+run(1024)
+print(run(n))
+"""
+
+
+def extra_memory(call, n, dtype="float32"):
+    """MiB at the peak of one call with 2 heads, above what was there before it."""
+    done = run_python(PEAK, dtype, call, str(n))
+    if done.stdout.strip() == "None":
+        pytest.skip("no peak of memory to be read here")
+    return float(done.stdout)
+
+
+def run_python(code, *arguments, **environment):
+    done = subprocess.run([sys.executable, "-c", code, *arguments], cwd=ROOT, capture_output=True, text=True,
+                          timeout=120, env={**os.environ, **environment})
+    assert done.returncode == 0, done.stderr
+    return done
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float16"])
+def test_memory_is_the_output_and_a_few_blocks(dtype):
+    for n in (4096, 16384):  # the output: 2 and 8 MiB of float32; the scores: 128 and 2048
+        assert extra_memory("attention", n, dtype) <= 2 * n * 64 * np.dtype(dtype).itemsize / 2**20 + 8
+
+
+@pytest.mark.parametrize("call", ["backward", "torch", "torch backward"])
+def test_memory_grows_with_n_alone(call):
+    for n in (2048, 8192):  # the scores: 32 and 512 MiB
+        assert extra_memory(call, n) <= 16 + n / 256
+
+
+def test_dense_would_fail_the_test_of_memory():
+    assert extra_memory("dense", 4096) > 128
+
+
+def test_torch_keeps_no_scores_for_the_backward_pass():
+    kept = []
+    with torch.autograd.graph.saved_tensors_hooks(lambda tensor: kept.append(tensor.numel()) or tensor, lambda x: x):
+        attention(*[torch.from_numpy(array).requires_grad_() for array in draws((90, 4), (90, 4), (90, 4))],
+                  impl="online")
+    assert sum(kept) == 4 * 90 * 4 + 90
+
+
+def test_torch_says_that_it_is_differentiable_once():
+    query = torch.ones(3, 2, requires_grad=True)
+    grad, = torch.autograd.grad((attention(query, query, query, impl="online") ** 2).sum(), query, create_graph=True)
+    with pytest.raises(RuntimeError, match="once_differentiable"):
+        grad.sum().backward()
+
+
+# --- threads, and the state of the process ---
+
+def blas_now():
+    return [library.num_threads for library in threadpoolctl.ThreadpoolController().lib_controllers
+            if library.user_api == "blas"]
+
+
+@pytest.fixture
+def four_blas_threads():
+    with threadpoolctl.threadpool_limits(4, user_api="blas"):
+        if blas_now() != [4] * len(blas_now()) or not blas_now():
+            pytest.skip("no BLAS whose threads can be set")
+        yield [4] * len(blas_now())
+
+
+LARGE = draws((8, 600, 16), (8, 600, 16), (8, 600, 16))
+
+
+def note_threads(monkeypatch, then=lambda: None):
+    """The names of the threads at work and the BLAS threads they had."""
+    seen, attend = [], online_numpy.attend
+
+    def noting(*arguments):
+        seen.append((threading.get_ident(), tuple(blas_now())))
+        then()
+        attend(*arguments)
+    monkeypatch.setattr(online_numpy, "attend", noting)
+    return seen
+
+
+def test_a_thread_each_with_one_of_blas_and_all_restored(monkeypatch, four_blas_threads):
+    before, environment = threading.active_count(), dict(os.environ)
+    seen = note_threads(monkeypatch, lambda: time.sleep(0.02))
+    attention(*LARGE, impl="online")
+    assert len({thread for thread, _ in seen}) == 4 and {max(blas) for _, blas in seen} == {1}
+    assert blas_now() == four_blas_threads
+    assert threading.active_count() == before and dict(os.environ) == environment
+
+
+@pytest.mark.parametrize("exception", [ValueError, MemoryError, KeyboardInterrupt])
+@pytest.mark.parametrize("where", ["in the main thread", "in another", "in all"])
+def test_restored_after_an_exception(monkeypatch, four_blas_threads, where, exception):
+    main = threading.main_thread()
+
+    def fail():
+        time.sleep(0.005)
+        if where == "in all" or (threading.current_thread() is main) == (where == "in the main thread"):
+            raise exception("stop")
+    seen, before = note_threads(monkeypatch, fail), threading.enumerate()
+    with pytest.raises(exception, match="stop"):
+        attention(*LARGE, impl="online")
+    assert blas_now() == four_blas_threads and online_numpy.users == 0
+    assert threading.enumerate() == before
+    assert len(seen) < 16  # the tasks that waited were dropped
+    monkeypatch.undo()
+    assert_close(attention(*LARGE, impl="online"), attention(*LARGE, impl="dense"), like=LARGE[0])
+
+
+INTERRUPTED = """
+import os, signal, sys, threading, time, numpy as np, threadpoolctl
+from attnlib import attention, online_numpy
+controller = threadpoolctl.ThreadpoolController().select(user_api="blas")
+def others(): return [thread for thread in threading.enumerate()[1:] if thread.is_alive()]
+def now(): return [library.num_threads for library in controller.lib_controllers]
+arrays = np.random.default_rng(0).standard_normal((3, 4, 1500, 64), dtype=np.float32)
+attention(*arrays, impl="online")
+before, caught = now(), 0
+for i in range(12):
+    timer = threading.Timer(0.002 + 0.003 * i, os.kill, (os.getpid(), signal.SIGINT))
+    try:
+        timer.start()
+        while True:
+            attention(*arrays, impl="online")
+    except KeyboardInterrupt:
+        caught += 1
+    timer.join()
+    assert now() == before, (now(), before)
+    assert online_numpy.users == 0
+    assert not others(), others()
+print(caught)
+"""
+
+
+@pytest.mark.skipif(os.name == "nt", reason="signals of POSIX")
+def test_restored_after_ctrl_c():
+    assert run_python(INTERRUPTED, OPENBLAS_NUM_THREADS="2").stdout.strip() == "12"
+
+
+def test_calls_from_several_threads_at_once(monkeypatch, four_blas_threads):
+    expected, results = attention(*LARGE, is_causal=True, impl="dense"), []
+    seen = note_threads(monkeypatch)
+
+    def several():
+        for _ in range(3):
+            results.append(attention(*LARGE, is_causal=True, impl="online"))
+    threads = [threading.Thread(target=several) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert len(results) == 12 and {max(blas) for _, blas in seen} == {1}
+    for result in results:
+        assert_close(result, expected, like=LARGE[0])
+    assert blas_now() == four_blas_threads and online_numpy.users == 0
+
+
+def test_gradients_do_not_depend_on_the_threads(monkeypatch, four_blas_threads):
+    query, key, value = draws((8, 600, 16), (2, 600, 16), (1, 600, 16))
+    many = attention_backward(query, key, value, query, enable_gqa=True, impl="online")
+    monkeypatch.setenv("ATTNLIB_NUM_THREADS", "1")
+    one = attention_backward(query, key, value, query, enable_gqa=True, impl="online")
+    assert all((a == b).all() for a, b in zip(many, one))
+
+
+@pytest.mark.parametrize("most", ["1", "2", "9"])
+def test_the_environment_bounds_the_threads(monkeypatch, four_blas_threads, most):
+    monkeypatch.setenv("ATTNLIB_NUM_THREADS", most)
+    seen = note_threads(monkeypatch, lambda: time.sleep(0.02))
+    attention(*LARGE, impl="online")
+    assert len({thread for thread, _ in seen}) == min(4, int(most)) and {max(blas) for _, blas in seen} == {1}
+
+
+def test_a_single_task_leaves_the_threads_to_blas(monkeypatch, four_blas_threads):
+    seen = note_threads(monkeypatch)
+    query, key, value = draws((500, 64), (3000, 64), (3000, 5))
+    attention(query, key, value, impl="online")
+    monkeypatch.setenv("ATTNLIB_NUM_THREADS", "2")
+    attention(query, key, value, impl="online")
+    assert [max(blas) for _, blas in seen] == [4, 2]
+
+
+@pytest.mark.parametrize("most", ["0", "-1", "two", "1.5"])
+def test_an_environment_that_makes_no_sense(monkeypatch, most):
+    monkeypatch.setenv("ATTNLIB_NUM_THREADS", most)
+    with pytest.raises(ValueError, match=f"ATTNLIB_NUM_THREADS must be a whole number above 0; got '{most}'"):
+        attention(*LARGE, impl="online")
+
+
+def test_few_scores_start_no_threads(monkeypatch, four_blas_threads):
+    seen = note_threads(monkeypatch)
+    attention(*draws((4, 9, 8), (4, 9, 8), (4, 9, 8)), impl="online")
+    assert {thread for thread, _ in seen} == {threading.get_ident()} and {max(blas) for _, blas in seen} == {4}
+
+
+WITHOUT = """
+import sys; sys.modules["threadpoolctl"] = None
+import threading, numpy as np
+from attnlib import attention, online_numpy
+threading.Thread.start = None
+arrays = np.random.default_rng(0).standard_normal((3, 8, 600, 16))
+assert online_numpy.blas() == []
+print(np.allclose(attention(*arrays, impl="online"), attention(*arrays, impl="dense")))
+"""
+
+
+def test_without_threadpoolctl():
+    assert run_python(WITHOUT).stdout.strip() == "True"
