@@ -302,7 +302,7 @@ CAUSAL_MISTAKES = (
     causal_form(MASKING_MISTAKES, "mask added", {"fill": lambda scores, mask, dtype: scores + mask}),
     causal_form(MASKING_MISTAKES, "+inf instead of -inf", {"fill": raw_scores.fill_with(np.inf)}),
     Mistake("0 times infinity",
-            change={"fill": lambda scores, mask, dtype: scores + np.where(mask, np.nan, -np.inf)},
+            change={"answer": lambda query, key, value: np.full((*query.shape[:-1], value.shape[-1]), np.nan)},
             does="Every query gets NaN.",
             why="0 * inf is NaN: a mask times infinity does not leave allowed scores alone.",
             ask="What is 0 * inf, and how can the mask choose instead of multiply?"),

@@ -338,6 +338,40 @@ def torch_by_broadcasting(query, key, value):
 answers.right("attention_torch", dense_torch.attention)
 
 
+@answers.right("attention_torch")
+def torch_by_bmm(query, key, value):
+    q, k, v = (t.reshape(-1, *t.shape[-2:]) for t in wide(query, key, value))
+    weights = torch.bmm(q, k.permute(0, 2, 1)).mul(q.shape[-1] ** -0.5).softmax(2)
+    return torch.bmm(weights, v).reshape(*query.shape[:-1], value.shape[-1]).to(query.dtype)
+
+
+@answers.right("attention_torch")
+def torch_a_key_at_a_time(query, key, value):
+    q, k, v = wide(query, key, value)
+    highest = torch.full(q.shape[:-1], -math.inf, dtype=q.dtype, device=q.device)
+    total = torch.zeros_like(highest)
+    out = torch.zeros(*q.shape[:-1], v.shape[-1], dtype=q.dtype, device=q.device)
+    for j in range(k.shape[-2]):
+        score = (q * k[..., j : j + 1, :]).sum(-1) / math.sqrt(q.shape[-1])
+        new = torch.maximum(highest, score)
+        factor, power = torch.exp(highest - new), torch.exp(score - new)
+        total = total * factor + power
+        out = out * factor[..., None] + power[..., None] * v[..., j : j + 1, :]
+        highest = new
+    return (out / total[..., None]).to(query.dtype)
+
+
+@answers.right("attention_torch")
+def torch_by_vmap(query, key, value):
+    def one(q, k, v):
+        return torch.softmax(k @ q / len(q) ** 0.5, 0) @ v
+
+    function = torch.vmap(one, in_dims=(0, None, None))
+    for _ in range(query.ndim - 2):
+        function = torch.vmap(function)
+    return function(*wide(query, key, value)).to(query.dtype)
+
+
 @answers.wrong("attention_torch", "torch's own attention called")
 def torch_own(query, key, value):
     return F.scaled_dot_product_attention(query, key, value)
@@ -566,6 +600,17 @@ def causal_by_rows(query, key, value):
 
 
 @answers.right("attention_torch_causal")
+def causal_with_a_mask_moved(query, key, value):
+    q, k, v = wide(query, key, value)
+    mask = torch.arange(k.shape[-2]) <= torch.arange(q.shape[-2]).unsqueeze(1)
+    mask = mask.to(q.device)
+    scores = q @ k.mT * q.shape[-1] ** -0.5
+    scores[..., ~mask] = -math.inf
+    powers = torch.exp(scores - scores.amax(-1, keepdim=True))
+    return (powers @ v / powers.sum(-1, keepdim=True)).to(query.dtype)
+
+
+@answers.right("attention_torch_causal")
 def causal_minus_1e9(query, key, value):
     q, k, v = wide(query, key, value)
     scores = q @ k.mT / math.sqrt(q.shape[-1])
@@ -697,6 +742,18 @@ def decode_by_attnlib(query, key_cache, value_cache, key_new, value_new):
     key_cache = np.concatenate((key_cache, key_new), -2)
     value_cache = np.concatenate((value_cache, value_new), -2)
     return attnlib.attention(query, key_cache, value_cache), key_cache, value_cache
+
+
+@answers.right("decode_step")
+def decode_masked(query, key_cache, value_cache, key_new, value_new):
+    key_cache = np.concatenate([key_cache, key_new], axis=-2)
+    value_cache = np.concatenate([value_cache, value_new], axis=-2)
+    n_k = key_cache.shape[-2]
+    mask = np.tri(1, n_k, n_k - 1, dtype=bool)
+    scores = query @ np.swapaxes(key_cache, -1, -2) / math.sqrt(query.shape[-1])
+    scores = np.where(mask, scores, -np.inf)
+    weights = np.exp(scores - scores.max(axis=-1, keepdims=True))
+    return weights / weights.sum(axis=-1, keepdims=True) @ value_cache, key_cache, value_cache
 
 
 @answers.wrong("decode_step", "new key not attended to")
@@ -885,6 +942,44 @@ def split_last_part_longer(query, key, value, n_splits):
     found = [partial(query, key[..., a:b, :], value[..., a:b, :]) for a, b in zip(starts, stops)]
     lse = np.logaddexp.reduce([one for _, one in found])
     return sum(np.exp(one - lse)[..., None] * out for out, one in found)
+
+
+@answers.right("split_kv_attention")
+def split_in_strides(query, key, value, n_splits):
+    found = [partial(query, key[..., i::n_splits, :], value[..., i::n_splits, :]) for i in range(n_splits)]
+    lse = np.logaddexp.reduce([one for _, one in found])
+    return sum(np.exp(one - lse)[..., None] * out for out, one in found)
+
+
+@answers.right("split_kv_attention")
+def split_in_halves(query, key, value, n_splits):
+    def merged(key, value, n):
+        if n == 1:
+            return partial(query, key, value)
+        half = key.shape[-2] * (n // 2) // n
+        out_a, lse_a = merged(key[..., :half, :], value[..., :half, :], n // 2)
+        out_b, lse_b = merged(key[..., half:, :], value[..., half:, :], n - n // 2)
+        lse = np.logaddexp(lse_a, lse_b)
+        return out_a * np.exp(lse_a - lse)[..., None] + out_b * np.exp(lse_b - lse)[..., None], lse
+
+    return merged(key, value, n_splits)[0]
+
+
+@answers.right("split_kv_attention")
+def split_on_an_axis(query, key, value, n_splits):
+    n_k = key.shape[-2]
+    padding = [(0, 0)] * (key.ndim - 2) + [(0, -n_k % n_splits), (0, 0)]
+    key, value = np.pad(key, padding), np.pad(value, padding)
+    length = key.shape[-2] // n_splits
+    key, value = (a.reshape(*a.shape[:-2], n_splits, length, a.shape[-1]) for a in (key, value))
+    scores = np.einsum("...qd,...sld->...sql", query, key) / math.sqrt(query.shape[-1])
+    known = np.arange(n_splits * length).reshape(n_splits, 1, length) < n_k
+    scores = np.where(known, scores, -np.inf)
+    highest = scores.max(axis=-1, keepdims=True)
+    powers = np.exp(scores - np.where(np.isinf(highest), 0, highest))
+    share = np.exp(highest - highest.max(axis=-3, keepdims=True))
+    total = powers.sum(axis=-1, keepdims=True)
+    return (share * (powers @ value)).sum(axis=-3) / (share * total).sum(axis=-3)
 
 
 @answers.wrong("split_kv_attention", "partial results averaged")
