@@ -396,7 +396,8 @@ def test_gradients_do_not_depend_on_the_threads(monkeypatch, four_blas_threads):
     many = attention_backward(query, key, value, query, enable_gqa=True, impl="online")
     monkeypatch.setenv("ATTNLIB_NUM_THREADS", "1")
     one = attention_backward(query, key, value, query, enable_gqa=True, impl="online")
-    assert all((a == b).all() for a, b in zip(many, one))
+    for a, b in zip(many, one):  # BLAS may add in another order
+        assert_close(a, b, like=query)
 
 
 @pytest.mark.parametrize("most", ["1", "2", "9"])
