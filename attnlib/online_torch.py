@@ -115,14 +115,16 @@ def forward(query, key, value, attn_mask, is_causal, scale, softcap, h):
 
 def sum_blocks(query, key, value, attn_mask, rows, output, lse, is_causal, scale, softcap, h):
     """Write the output and the log-sum-exp of one block of queries."""
-    total, row_sum, shift = torch.zeros_like(output), torch.zeros_like(lse), torch.full_like(lse, -torch.inf)
-    log_n = math.log(max(1, key.shape[-2]))
+    total, row_sum = torch.zeros_like(output), torch.zeros_like(lse)
+    shift, log_n = torch.full_like(lse, -torch.inf), math.log(max(1, key.shape[-2]))
+    query = widen(query[..., rows, :])
     for keys in key_blocks(key.shape[-2], rows, is_causal):
-        scores, _ = score_block(widen(query[..., rows, :]), block_of(key, keys, h), attn_mask, rows, keys,
-                                is_causal, scale, softcap)
-        # log n_k keeps the sum of all weights below 1, so that no sum of values overflows.
+        scores, _ = score_block(query, block_of(key, keys, h), attn_mask,
+                                rows, keys, is_causal, scale, softcap)
+        # log n_k keeps the sum of all weights below 1: no sum of values overflows.
         moved = torch.maximum(shift, scores.amax(-1) + log_n)
-        factor, weights = torch.exp(shift - finite(moved)), torch.exp(scores - finite(moved)[..., None])
+        factor = torch.exp(shift - finite(moved))
+        weights = torch.exp(scores - finite(moved)[..., None])
         row_sum = row_sum * factor + weights.sum(-1)
         total = total * factor[..., None] + weights @ block_of(value, keys, h)
         shift = moved

@@ -73,6 +73,16 @@ def weights_by_temperature(temperatures, rows, labels):
         axes.tick_params(axis="x", labelsize=8.5)
 
 
+@in_book_style
+def running_sum(scores, stops, labels):
+    """exp(score - maximum so far) for the first keys of a row `(n_k,)`: a bar chart for each of `stops`."""
+    for axes, stop in zip(subplots(2.6, "abcde"[:len(stops)], sharey=True), stops):
+        exps = np.exp(scores[:stop] - scores[:stop].max())
+        bars(axes, exps, "weights", f"{stop} keys, maximum {scores[:stop].max():.1f}", 3, labels[:stop])
+        axes.set(xlim=(-0.6, len(scores) - 0.4), xticks=range(len(scores)), xticklabels=labels, ylim=(0, 1.3))
+        axes.text(len(scores) - 0.5, 1.2, f"sum {exps.sum():.3f}", ha="right", fontweight="bold")
+
+
 def grid(axes, matrix, name, title, digits=1, outline=()):
     """A matrix as cells, darker for larger numbers, with the numbers in them.
 

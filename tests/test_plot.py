@@ -23,6 +23,7 @@ WORDS = ["Ada's", "old", "cat", "sleeps"]
 FIGURES = {
     "scores_and_weights": (SCORES, WEIGHTS, WORDS),
     "weights_by_temperature": ((1, 2), (WEIGHTS, WEIGHTS), WORDS),
+    "running_sum": (SCORES, (2, 4), WORDS),
     "score_matrix": (VALUE, VALUE, VALUE @ VALUE.T, 1, 2),
     "scores_to_weights": (MASKED, attnlib.softmax(MASKED), WORDS[:3]),
     "score_spread": ({4: LINE}, {4: LINE}),
