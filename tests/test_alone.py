@@ -1,0 +1,279 @@
+"""A notebook alone, as Colab opens it: its button, its set-up cell, and a run from top to bottom.
+
+The environment has Colab's packages and not ours. A local clone stands in for the public address.
+"""
+import copy
+import os
+import re
+import shutil
+import subprocess
+import sys
+import venv
+from importlib import metadata
+
+import nbformat
+import pytest
+from jupyter_client.kernelspec import KernelSpecManager
+from jupyter_client.manager import AsyncKernelManager
+from nbclient import NotebookClient
+from nbclient.exceptions import CellExecutionError
+from packaging.requirements import Requirement
+
+from book import figures, notebooks
+from book.notebooks import CHAPTERS, ROOT
+
+pytestmark = pytest.mark.skipif(os.name == "nt", reason="links need rights")
+IN_COLAB = ("numpy", "torch", "triton", "matplotlib", "ipykernel", "pip")
+PACKAGE = ("attnlib", "pyproject.toml", "README.md", "LICENSE")
+NO_INDEX = (r"NewConnectionError|ConnectTimeout|ReadTimeout|name resolution|"
+            r"(Could not find a version|No matching distribution).*setuptools")
+
+
+# --- the environment --------------------------------------------------------
+
+def with_what_they_need(names):
+    """These installed packages and all that they require, by their names."""
+    found, waiting = {}, list(names)
+    while waiting:
+        name = waiting.pop().lower().replace("_", "-")
+        try:
+            package = found.get(name) or metadata.distribution(name)
+        except metadata.PackageNotFoundError:
+            continue  # triton, say, which is not there for every machine
+        if name not in found:
+            found[name] = package
+            waiting += [r.name for r in map(Requirement, package.requires or ())
+                        if r.marker is None or r.marker.evaluate({"extra": ""})]
+    return found
+
+
+def link(package, folder):
+    """Put a package's modules and its metadata into `folder` as links."""
+    tops = {file.parts[0] for file in package.files or ()}
+    for top in tops - {"..", "__pycache__"}:
+        if not (folder / top).exists():
+            (folder / top).symlink_to(package.locate_file(top))
+
+
+def make_colab(folder):
+    """An environment with only Colab's packages; its Python."""
+    venv.create(folder, symlinks=True)
+    python = folder / "bin" / "python"
+    site = subprocess.check_output(
+        [python, "-c", "import sysconfig; print(sysconfig.get_path('purelib'))"],
+        text=True).strip()
+    for package in with_what_they_need(IN_COLAB).values():
+        link(package, type(folder)(site))
+    return python
+
+
+def make_public(folder, branch):
+    """A repository with attnlib as it is in this working tree."""
+    folder.mkdir()
+    for name in PACKAGE:
+        if (ROOT / name).is_dir():
+            shutil.copytree(ROOT / name, folder / name,
+                            ignore=shutil.ignore_patterns("__pycache__"))
+        else:
+            shutil.copy(ROOT / name, folder)
+    git = ["git", "-C", str(folder), "-c", "user.name=test",
+           "-c", "user.email=test@example.org"]
+    subprocess.check_call([*git, "init", "--quiet", "--initial-branch", branch])
+    subprocess.check_call([*git, "add", "--all"])
+    subprocess.check_call([*git, "commit", "--quiet", "--message", "all"])
+
+
+class Colab:
+    """Runs cells, as Colab does, with a clone behind the public address."""
+
+    def __init__(self, folder):
+        self.python = make_colab(folder / "env")
+        repository = notebooks.repository()
+        make_public(folder / "public", repository["branch"])
+        kernel = folder / "kernels" / "python3"
+        kernel.mkdir(parents=True)
+        (kernel / "kernel.json").write_text(
+            '{"display_name": "Colab", "language": "python", "argv": ["%s", '
+            '"-m", "ipykernel_launcher", "-f", "{connection_file}"]}' % self.python)
+        self.kernels = [str(kernel.parent)]
+        hidden = ("PYTHONPATH", "PYTHONHOME", "VIRTUAL_ENV")
+        self.environment = {k: v for k, v in os.environ.items() if k not in hidden}
+        self.environment.update(
+            IPYTHONDIR=str(folder / "ipython"), OMP_NUM_THREADS="1",
+            MPLBACKEND="module://matplotlib_inline.backend_inline",
+            PYTHONUTF8="1", PYTHONNOUSERSITE="1", GIT_CONFIG_COUNT="1",
+            GIT_CONFIG_KEY_0=f"url.{folder / 'public'}.insteadOf",
+            GIT_CONFIG_VALUE_0=repository["url"])
+
+    def freeze(self):
+        return subprocess.check_output(
+            [self.python, "-m", "pip", "freeze"], text=True,
+            env=self.environment).splitlines()
+
+    def run(self, sources, folder):
+        """Run cells in a fresh kernel in `folder`; the outputs of each."""
+        cells = [nbformat.v4.new_code_cell(source) for source in sources]
+        notebook = nbformat.v4.new_notebook(cells=cells)
+        manager = AsyncKernelManager(
+            kernel_spec_manager=KernelSpecManager(
+                kernel_dirs=self.kernels, ensure_native_kernel=False))
+        client = NotebookClient(
+            notebook, km=manager, timeout=300, coalesce_streams=True,
+            extra_arguments=["--log-level=ERROR"],
+            resources={"metadata": {"path": str(folder)}})
+        client.execute(env=self.environment)
+        return [cell.outputs for cell in cells]
+
+
+def text(outputs):
+    return "".join(output.get("text", "") for output in outputs)
+
+
+@pytest.fixture(scope="module")
+def bare(tmp_path_factory):
+    return Colab(tmp_path_factory.mktemp("colab"))
+
+
+CPU_SECONDS = """\
+import resource
+spent = resource.getrusage(resource.RUSAGE_CHILDREN)
+print(spent.ru_utime + spent.ru_stime)"""
+
+
+@pytest.fixture(scope="module")
+def set_up(bare, tmp_path_factory):
+    """(packages before, packages after, CPU seconds) of the set-up cell."""
+    before = bare.freeze()
+    cell = notebooks.set_up_source(notebooks.repository())
+    said, spent = bare.run([cell, CPU_SECONDS],
+                           tmp_path_factory.mktemp("empty"))
+    after = bare.freeze()
+    if (before == after and re.search(NO_INDEX, text(said))
+            and "CI" not in os.environ):
+        pytest.skip("no package index can be reached for setuptools")
+    return before, after, float(text(spent))
+
+
+@pytest.fixture
+def colab(bare, set_up):
+    return bare
+
+
+def test_the_environment_is_colabs_and_not_ours(bare, set_up):
+    before, _, _ = set_up
+    names = {line.partition("==")[0] for line in before}
+    assert {"numpy", "torch", "matplotlib", "ipykernel"} <= names
+    assert not names & {"attnlib", "pytest", "sphinx", "nbval", "hypothesis"}
+
+
+def test_set_up_adds_attnlib_and_changes_nothing_else(set_up):
+    before, after, _ = set_up
+    assert len(after) == len(before) + 1
+    [added] = set(after) - set(before)
+    assert added.startswith("attnlib")
+
+
+def test_set_up_takes_less_than_20_seconds_of_work(set_up):
+    assert 0 < set_up[2] < 20
+
+
+def test_set_up_is_one_line_and_does_nothing_a_second_time(colab, tmp_path):
+    cell = notebooks.set_up_source(notebooks.repository())
+    assert sum("install" in line for line in cell.splitlines()) == 1
+    assert colab.run([cell], tmp_path) == [[]]
+
+
+# --- every notebook ---------------------------------------------------------
+
+def same(stored, new):
+    """Whether a cell's outputs say and show the same."""
+    return (figures.difference(stored, new) is None
+            and readable(stored) == readable(new))
+
+
+def readable(outputs):
+    """The outputs without figures, traces and counts of executions."""
+    kept = []
+    for output in copy.deepcopy(outputs):
+        data = output.get("data", {})
+        kept.append((output["output_type"], output.get("name"), output.get("text"),
+                     output.get("ename"), output.get("evalue"),
+                     {k: v for k, v in data.items() if not k.startswith("image/")}))
+    return kept
+
+
+def problems_alone(colab, cells, folder):
+    """What goes wrong when these cells, [source, stored outputs] each, are run twice."""
+    sources = [source for source, _ in cells]
+    try:
+        outputs = colab.run(2 * sources, folder)
+    except CellExecutionError as error:
+        return [f"raises {error.ename}: {error.evalue}"]
+    found = []
+    for number, (_, stored) in enumerate(cells):
+        first, second = outputs[number], outputs[number + len(cells)]
+        if not same(stored, first):
+            found.append(f"cell {number}: alone it says {text(first)!r}")
+        if not same(first, second):
+            found.append(f"cell {number}: the second time {text(second)!r}")
+    return found
+
+
+@pytest.mark.parametrize("path", notebooks.notebook_paths(),
+                         ids=lambda path: str(path.relative_to(CHAPTERS)))
+def test_notebook_alone_runs_twice(colab, path, tmp_path):
+    mine = tmp_path / f"Copy of {path.name}"
+    shutil.copy(path, mine)
+    cells = [[cell.source, cell.outputs]
+             for cell in nbformat.read(mine, as_version=4).cells
+             if cell.cell_type == "code"]
+    assert notebooks.is_set_up({"cell_type": "code", "source": cells[0][0]})
+    assert problems_alone(colab, cells, tmp_path) == []
+    assert list(tmp_path.iterdir()) == [mine]
+    assert mine.read_bytes() == path.read_bytes()
+
+
+SAID = [{"output_type": "stream", "name": "stdout", "text": "1\n"}]
+
+
+@pytest.mark.parametrize("source, problem", [
+    ("print(1)", None),
+    ("n = 1 + globals().get('n', 0); print(n)", "the second time '2"),
+    ("print(2)", "alone it says '2"),
+    ("import sphinx", "ModuleNotFoundError"),
+    ("open('../_config.yml')", "FileNotFoundError"),
+])
+def test_problems_alone_are_found(colab, tmp_path, source, problem):
+    found = problems_alone(colab, [[source, SAID]], tmp_path)
+    assert found == [] if problem is None else problem in found[0]
+
+
+# --- the button -------------------------------------------------------------
+
+@pytest.fixture(scope="module")
+def built(tmp_path_factory):
+    """The book of a fork: built with another address and branch."""
+    folder = tmp_path_factory.mktemp("fork")
+    for name in ("chapters", "book"):
+        shutil.copytree(ROOT / name, folder / name)
+    shutil.copy(ROOT / "_toc.yml", folder)
+    here = notebooks.repository()
+    config = (ROOT / "_config.yml").read_text(encoding="utf-8")
+    config = config.replace(here["url"], "https://github.com/someone/a-book")
+    config = config.replace(f"branch: {here['branch']}", "branch: draft")
+    (folder / "_config.yml").write_text(config, encoding="utf-8")
+    subprocess.run([os.path.join(os.path.dirname(sys.executable), "jupyter-book"),
+                    "build", "--quiet", "."], cwd=folder, check=True,
+                   env=dict(os.environ, PYTHONPATH=str(folder)),
+                   stdout=subprocess.DEVNULL)
+    return folder / "_build" / "html"
+
+
+@pytest.mark.parametrize("path", notebooks.notebook_paths(),
+                         ids=lambda path: str(path.relative_to(CHAPTERS)))
+def test_colab_button_follows_the_address_in_config(built, path):
+    page = path.relative_to(ROOT)
+    html = (built / page.with_suffix(".html")).read_text(encoding="utf-8")
+    buttons = re.findall(r'href="(https://colab[^"]*)"', html)
+    assert set(buttons) == {"https://colab.research.google.com/github/someone/"
+                            f"a-book/blob/draft/{page.as_posix()}"}
