@@ -1,14 +1,17 @@
 """The public functions: checked, documented, and sent to the twin that fits the arrays.
 
-NumPy arrays go to dense_numpy or online_numpy, torch tensors to dense_torch or online_torch;
-torch is imported only when a tensor comes in.
+NumPy arrays go to dense_numpy or online_numpy, torch tensors to dense_torch or online_torch, or to
+the Triton kernels; torch is imported only when a tensor comes in, Triton when its kernels may run.
 """
 
+import importlib.util
 import math
 
 from attnlib import checks, dense_numpy, online_numpy
 
 IMPLS = ("dense", "online")
+SOFTMAX_IMPLS = ("dense", "triton")
+HAS_TRITON = importlib.util.find_spec("triton") is not None
 
 
 def dense_twin(kind):
@@ -23,6 +26,32 @@ def online_twin(kind):
         return online_numpy
     from attnlib import online_torch
     return online_torch
+
+
+def softmax_kernels():
+    from attnlib import softmax_triton
+    return softmax_triton
+
+
+def why_not_triton(kind, kernels, *arguments):
+    """Why impl="triton" does not take these arguments, in a sentence; None where it does."""
+    if kind == "numpy":
+        return "impl='triton' takes torch tensors; got NumPy arrays"
+    if not HAS_TRITON:
+        return "impl='triton' needs the package triton, which is not installed (pip install triton, on Linux)"
+    return kernels().unsupported(*arguments)
+
+
+def choose_softmax_impl(impl, kind, scores):
+    """Where impl=None becomes a name for the softmax: the kernels for CUDA tensors that they take."""
+    if impl is None:
+        on_cuda = kind == "torch" and scores.is_cuda
+        return "triton" if on_cuda and why_not_triton(kind, softmax_kernels, scores) is None else "dense"
+    if impl not in SOFTMAX_IMPLS:
+        raise ValueError(f"impl must be None or one of {', '.join(map(repr, SOFTMAX_IMPLS))}; got {impl!r}")
+    if impl == "triton" and (sentence := why_not_triton(kind, softmax_kernels, scores)):
+        raise ValueError(sentence)
+    return impl
 
 
 def choose_impl(impl, kind, scores_shape):
@@ -104,7 +133,7 @@ def mask_scores(scores, attn_mask):
     return dense_twin(kind).mask_scores(scores, attn_mask)
 
 
-def softmax(scores, axis=-1):
+def softmax(scores, axis=-1, *, impl=None):
     """Softmax: weights, none negative, that sum to 1 along one axis.
 
         A[i, j] = exp(S[i, j] - m[i]) / sum_k exp(S[i, k] - m[i]),    m[i] = max_k S[i, k]
@@ -116,13 +145,16 @@ def softmax(scores, axis=-1):
         scores: any shape with at least one axis, NumPy array or torch tensor: float16,
             float32, float64, in torch also bfloat16; half precision is computed in float32.
         axis: the axis along which the weights sum to 1.
+        impl: "dense" goes step by step; "triton" is a kernel that reads each number of a row once,
+            for CUDA tensors of float16, bfloat16 and float32 (it can be differentiated once). None
+            means triton for the CUDA tensors that it takes, and dense for all else.
 
     Returns:
         Weights of the scores' shape, kind, dtype and device.
 
     Raises:
         TypeError: scores is not a floating array, or axis is not a whole number.
-        ValueError: scores has no such axis.
+        ValueError: scores has no such axis, an unknown impl, or scores that "triton" does not take.
 
     Source: named by Bridle, "Probabilistic Interpretation of Feedforward Classification
     Network Outputs" (1990); the shift by the maximum is analysed in Blanchard, Higham and
@@ -132,7 +164,11 @@ def softmax(scores, axis=-1):
     >>> softmax(np.array([1.0, 0.5, 2.5, -0.1])).round(3)
     array([0.156, 0.094, 0.698, 0.052])
     """
-    return along_axis("softmax", scores, axis)
+    kind = checks.check_arrays(min_ndim=1, scores=scores)
+    checks.check_axis(axis, scores.ndim)
+    if choose_softmax_impl(impl, kind, scores) == "triton":
+        return softmax_kernels().softmax(scores, axis)
+    return dense_twin(kind).softmax(scores, axis)
 
 
 def logsumexp(scores, axis=-1):

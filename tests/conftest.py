@@ -1,10 +1,15 @@
 """The same tests for every implementation."""
 
+import os
 from unittest.mock import patch
 
 import pytest
+import torch
 
-from attnlib import api, online_numpy, online_torch
+if not torch.cuda.is_available():
+    os.environ.setdefault("TRITON_INTERPRET", "1")  # before anybody imports Triton: kernels then run on the CPU
+
+from attnlib import api, online_numpy, online_torch  # noqa: E402
 
 # Blocks so small that the problems of the tests fall into several, and threads for all of them.
 SMALL_BLOCKS = {online_numpy: {"QUERIES": 3, "KEYS": 2, "DIAGONAL": 2, "FEW": 0}, online_torch: {"QUERIES": 3, "KEYS": 2}}

@@ -3,6 +3,8 @@
 Every size is a different prime, so that a transposition fails.
 """
 
+import contextlib
+import importlib.util
 import itertools
 
 import numpy as np
@@ -26,6 +28,9 @@ each_library = pytest.mark.parametrize("library", ["numpy", "torch", ON_CUDA])
 every_impl = pytest.mark.usefixtures("each_impl")
 dense_only = pytest.mark.parametrize("each_impl", ["dense"], indirect=True)
 each_torch = pytest.mark.parametrize("library", ["torch", ON_CUDA])
+# Triton's kernels run on a CUDA device or, where there is none, in its interpreter.
+each_triton = pytest.mark.parametrize("library", [ON_CUDA, pytest.param("torch", marks=pytest.mark.skipif(
+    torch.cuda.is_available() or not importlib.util.find_spec("triton"), reason="needs Triton's interpreter"))])
 
 
 def each_library_and(*dtypes):
@@ -108,3 +113,42 @@ def gradients(query, key, value, grad_output, attn_mask=None, **options):
         return attention_backward(query, key, value, grad_output, attn_mask, **options)
     inputs = [array.detach().requires_grad_() for array in (query, key, value)]
     return torch.autograd.grad(attention(*inputs, attn_mask, **options), inputs, grad_output)
+
+
+# --- memory around tensors ---
+
+MARGIN = 64  # numbers before and after a tensor
+
+
+def poisoned(tensor):
+    """The same numbers and strides, with NaN (True in a mask) before, between and after them."""
+    span = sum((size - 1) * stride for size, stride in zip(tensor.shape, tensor.stride())) + 1 if tensor.numel() else 0
+    buffer = torch.full((span + 2 * MARGIN,), True if tensor.dtype == torch.bool else torch.nan, dtype=tensor.dtype,
+                        device=tensor.device)
+    copy = buffer.as_strided(tensor.shape, tensor.stride(), MARGIN)
+    copy.copy_(tensor) if 0 not in tensor.stride() else buffer.narrow(0, MARGIN, span).fill_(0)
+    if 0 in tensor.stride():  # axes that were broadcast are written once
+        once = tuple(slice(None) if stride else slice(0, 1) for stride in tensor.stride())
+        copy[once].copy_(tensor[once])
+    return copy
+
+
+@contextlib.contextmanager
+def surrounded():
+    """What torch.empty gives in the block is NaN, and so is the memory around it: afterwards as before."""
+    from torch.utils._python_dispatch import TorchDispatchMode
+    buffers = []
+
+    class Surround(TorchDispatchMode):
+        def __torch_dispatch__(self, function, types, args=(), kwargs=None):
+            result = function(*args, **(kwargs or {}))
+            if "empty" in function.name() and result.is_floating_point():
+                result = poisoned(result.fill_(torch.nan))
+                buffers.append(result)
+            return result
+
+    with Surround():
+        yield
+    for tensor in buffers:
+        whole = tensor.as_strided((tensor.untyped_storage().nbytes() // tensor.element_size(),), (1,), 0)
+        assert torch.isnan(whole[:MARGIN]).all() and torch.isnan(whole[-MARGIN:]).all()

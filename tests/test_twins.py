@@ -73,7 +73,8 @@ def test_the_signatures_of_the_specification():
         "(query, key, value, grad_output, attn_mask=None, *, is_causal=False, scale=None, softcap=None, "
         "enable_gqa=False, impl=None)")
     assert str(inspect.signature(attnlib.raw_scores)) == "(query, key, *, scale=None)"
-    for step in (attnlib.softmax, attnlib.logsumexp, attnlib.log_softmax):
+    assert str(inspect.signature(attnlib.softmax)) == "(scores, axis=-1, *, impl=None)"
+    for step in (attnlib.logsumexp, attnlib.log_softmax):
         assert str(inspect.signature(step)) == "(scores, axis=-1)"
 
 

@@ -1,0 +1,94 @@
+"""Compile every kernel that the launchers launch, for a chip that is not here: one JSON line each.
+
+    python tests/compiled.py 90            # compute capability 9.0; add "all" for every configuration
+
+The launchers run as they are, on tensors of the CPU; only the last step, the launch, is left out. So what
+is compiled is what ships: the same tiles, warps and stages, and what Triton derives from strides and sizes.
+"""
+
+import json
+import os
+import re
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+os.environ.pop("TRITON_INTERPRET", None)  # before Triton is imported
+
+import torch  # noqa: E402
+import triton  # noqa: E402
+from triton.backends.compiler import GPUTarget  # noqa: E402
+from triton.runtime.jit import JITFunction  # noqa: E402
+
+from attnlib import softmax_triton  # noqa: E402
+
+CUOBJDUMP = Path(triton.__file__).parent / "backends/nvidia/bin/cuobjdump"
+MATRIX = {"HGMMA": r"\bHGMMA\.", "HMMA": r"\bHMMA\."}
+
+
+class NoDevice:
+    """What Triton asks a driver before it compiles."""
+
+    def __init__(self, capability):
+        self.capability = capability
+
+    def get_current_device(self):
+        return 0
+
+    def get_current_stream(self, device):
+        return 0
+
+    def get_current_target(self):
+        return GPUTarget("cuda", self.capability, 32)
+
+
+def compiled(launcher, *args, **options):
+    """The kernels that a launcher launches, compiled and not launched."""
+    run, kernels = JITFunction.run, []
+
+    def warm_up(self, *args, **kwargs):
+        kernels.append(run(self, *args, **{**kwargs, "warmup": True}))
+        return kernels[-1]
+
+    JITFunction.run = warm_up
+    try:
+        launcher(*args, **options)
+    finally:
+        JITFunction.run = run
+    return kernels
+
+
+def facts(kernel):
+    """What stands in the machine code: registers, stack (spills), shared memory, matrix instructions."""
+    with tempfile.NamedTemporaryFile(suffix=".cubin") as file:
+        file.write(kernel.asm["cubin"])
+        file.flush()
+        usage, code = (subprocess.run([CUOBJDUMP, option, file.name], capture_output=True, text=True, check=True).stdout
+                       for option in ("--dump-resource-usage", "--dump-sass"))
+    numbers = dict(re.findall(r"\b(REG|STACK):(\d+)", usage))
+    return {"kernel": kernel.metadata.name, "warps": kernel.metadata.num_warps, "stages": kernel.metadata.num_stages,
+            "registers": int(numbers["REG"]), "stack": int(numbers["STACK"]), "shared": kernel.metadata.shared,
+            **{name: len(re.findall(pattern, code)) for name, pattern in MATRIX.items()}}
+
+
+def softmax_launches(everything):
+    for n in (7, 1000, 4096, 16384, 32768, 262144) if everything else (1000, 32768, 262144):
+        for dtype in softmax_triton.DTYPES if everything else (torch.float32,):
+            rows = torch.empty(64, n, dtype=dtype)
+            yield f"softmax, rows of {n}", dtype, softmax_triton.forward._init_fn, rows
+            yield f"softmax backward, rows of {n}", dtype, softmax_triton.backward._init_fn, rows, rows
+
+
+def main(capability, everything):
+    triton.runtime.driver.set_active(NoDevice(capability))
+    for name, dtype, launcher, *args in softmax_launches(everything):
+        if dtype == torch.bfloat16 and capability < 80:
+            continue
+        for kernel in compiled(launcher, *args):
+            print(json.dumps({"what": name, "dtype": str(dtype).removeprefix("torch."), "capability": capability,
+                              **facts(kernel)}), flush=True)
+
+
+if __name__ == "__main__":
+    main(int(sys.argv[1]), "all" in sys.argv)
