@@ -435,6 +435,52 @@ def ratio(got, label):
     return f"{numbers['median']:8.2f}  ({numbers['low']:.2f}-{numbers['high']:.2f})  "
 
 
+def markdown(record, what="ms", is_causal=False, factor=1, sizes=None):
+    """A Markdown table, aligned so that it reads as plain text: a line for each contender, a column for each n.
+
+    `what` is "ms", "error", "MiB", or a ratio such as "speed against SDPA", which comes with its
+    quartiles; `sizes` are the n to show, all by default.
+    """
+    if what == "MiB":
+        cells = {(row["n"], row["contender"]): row["MiB"] for row in record["memory"]}
+    else:
+        cells = {(row["n"], name): got.get(what) for row in record["times"]
+                 if row["is_causal"] == is_causal and row["factor"] == factor for name, got in row["contenders"].items()}
+    sizes = sorted({n for n, _ in cells}) if sizes is None else sizes
+    names = [name for name in CONTENDERS if any(cells.get((n, name)) is not None for n in sizes)]
+    rows = [[name, *(in_words(cells.get((n, name)), what) for n in sizes)] for name in names]
+    return aligned([[what, *(f"n = {n}" for n in sizes)], *rows])
+
+
+def markdown_ladder(record):
+    """The steps of online_numpy.py: milliseconds, and how many times as fast as the step before and as the first."""
+    steps = record["ladder"][0]["steps"]
+    first, *_ = medians = [step["ms"]["median"] for step in steps.values()]
+    rows = [[name, f"{ms:.4g}", f"{before / ms:.2f}", f"{first / ms:.2f}"]
+            for name, ms, before in zip(steps, medians, [first, *medians])]
+    return aligned([["step", "ms", "against the step before", "against the first"], *rows])
+
+
+def in_words(number, what):
+    if number is None:
+        return ""
+    if what == "error":
+        return f"{number:.0e}"
+    if isinstance(number, dict) and what != "ms":
+        return f"{number['median']:.2f} ({number['low']:.2f}-{number['high']:.2f})"
+    number = number["median"] if what == "ms" else number
+    return f"{number:.1f}" if number < 100 else f"{number:.0f}"
+
+
+def aligned(rows):
+    """Rows of words as a Markdown table: the first column to the left, numbers to the right."""
+    widths = [max(3, *map(len, column)) for column in zip(*rows)]
+    rule = ["-" * widths[0], *("-" * (width - 1) + ":" for width in widths[1:])]
+    lines = [[row[0].ljust(widths[0]), *(word.rjust(width) for word, width in zip(row[1:], widths[1:]))]
+             for row in (rows[0], rule, *rows[1:])]
+    return "\n".join(f"| {' | '.join(line)} |" for line in lines)
+
+
 def main(arguments=None):
     parser = argparse.ArgumentParser(prog="python -m attnlib.bench", description="Time, memory and error of attention "
                                      "on this CPU. About a quarter of an hour; best on a machine that is idle.")

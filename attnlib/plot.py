@@ -220,6 +220,64 @@ def regression(key, value, query, truth, outputs):
     axes.legend(loc="upper right", fontsize=9)
 
 
+def spread_out(heights, gap):
+    """The same heights, moved apart by at least `gap`, their order kept."""
+    order = np.argsort(heights, kind="stable")
+    steps = gap * np.arange(len(heights))
+    lifted = np.maximum.accumulate(np.asarray(heights)[order] - steps)
+    lowered = np.minimum.accumulate((np.asarray(heights)[order] - steps)[::-1])[::-1]
+    moved = np.empty(len(heights))
+    moved[order] = (lifted + lowered) / 2 + steps
+    return moved
+
+
+def lines_against_n(axes, lines, title, unit):
+    """{label: {n: number}} on log axes, each line labelled where it ends; attnlib's is the bold one."""
+    greys = ("#767676", "#5f6368", "#3c4043")
+    ends = {label: (max(points), points[max(points)]) for label, points in lines.items()}
+    top, bottom = (choose(max(points.values()) if choose is max else min(points.values()) for points in lines.values())
+                   for choose in (max, min))
+    right = max(n for n, _ in ends.values())
+    heights = spread_out([np.log(height) for _, height in ends.values()], np.log(top / bottom) / 14)
+    for i, ((label, points), height) in enumerate(zip(lines.items(), np.exp(heights))):
+        ours = label.startswith("attnlib")
+        color = COLORS["output"] if ours else greys[i % 3]
+        axes.plot(*zip(*sorted(points.items())), color=color, marker="osv^DPX*"[i % 8], markersize=6 if ours else 4.5,
+                  linewidth=3 if ours else 1.2, linestyle="-" if ours else ("-", "--", ":")[i % 3], zorder=3 if ours else 2)
+        axes.annotate(label, ends[label], xytext=(right * 1.25, height), textcoords="data", va="center", fontsize=9,
+                      fontweight="bold" if ours else "normal", annotation_clip=False,
+                      arrowprops={"arrowstyle": "-", "color": "#9aa0a6", "linewidth": 0.6, "shrinkA": 1, "shrinkB": 4})
+    sizes = sorted({n for points in lines.values() for n in points})
+    axes.set(xscale="log", yscale="log", title=title, xlabel="n, queries and keys", ylabel=unit)
+    axes.set_xticks(sizes, [str(n) for n in sizes], minor=False)
+    axes.minorticks_off()
+    axes.grid(axis="y", color="#e0e0e0", linewidth=0.8)
+
+
+@in_book_style
+def time_against_n(record, is_causal=False):
+    """Milliseconds of one call against n for every contender; `record` is the JSON of attnlib.bench."""
+    lines = {}
+    for row in record["times"]:
+        if row["is_causal"] == is_causal and row["factor"] == 1:
+            for name, got in row["contenders"].items():
+                lines.setdefault(name, {})[row["n"]] = got["ms"]["median"]
+    axes, = subplots(3.8, "a")
+    lines_against_n(axes, lines, "Time" + (", causal" if is_causal else ""), "milliseconds")
+
+
+@in_book_style
+def memory_against_n(record):
+    """Peak extra memory of one call in MiB against n, and the output's own; `record` as in time_against_n."""
+    lines, least = {}, 0.1  # pages of 4 KiB are counted in lumps
+    for row in record["memory"]:
+        if row["MiB"] is not None:
+            lines.setdefault(row["contender"], {})[row["n"]] = max(row["MiB"], least)
+    lines["the output alone"] = {n: 8 * n * 64 * 4 / 2**20 for points in [*lines.values()] for n in points}
+    axes, = subplots(3.8, "a")
+    lines_against_n(axes, lines, "Memory beyond the arguments", "MiB")
+
+
 def overview(path):
     """Write the figure of the README and of the first page: the book's row, from scores to output."""
     from attnlib import softmax

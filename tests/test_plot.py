@@ -20,6 +20,11 @@ VALUE = np.array([[0.0, 1.0], [2.0, 2.0], [3.0, 0.0], [1.0, -1.0]])
 MASKED = attnlib.mask_scores(np.ones((3, 3)), attnlib.causal_mask(3, 3))
 LINE = np.linspace(0, 1, 5)
 WORDS = ["Ada's", "old", "cat", "sleeps"]
+RECORD = {"times": [{"n": n, "is_causal": is_causal, "factor": 1, "contenders": {
+              name: {"ms": {"median": n * ms}} for name, ms in (("attnlib online", 1), ("torch SDPA", 1.01), ("JAX", 3))}}
+              for n in (256, 512) for is_causal in (False, True)],
+          "memory": [{"n": n, "contender": name, "MiB": n * mib} for n in (256, 512)
+                     for name, mib in (("attnlib online", 0.1), ("torch SDPA", 0))]}
 FIGURES = {
     "scores_and_weights": (SCORES, WEIGHTS, WORDS),
     "weights_by_temperature": ((1, 2), (WEIGHTS, WEIGHTS), WORDS),
@@ -30,6 +35,8 @@ FIGURES = {
     "smooth_maximum": (LINE, LINE, LINE),
     "convex_combination": (VALUE, WEIGHTS, WEIGHTS @ VALUE, WORDS),
     "one_query": (SCORES, WEIGHTS, VALUE, WEIGHTS @ VALUE, WORDS),
+    "time_against_n": (RECORD, True),
+    "memory_against_n": (RECORD,),
     "regression": (LINE, LINE, LINE, LINE, {"a": LINE, "b": LINE}),
 }
 
@@ -52,6 +59,22 @@ def test_every_helper_draws_without_a_warning(name):
 
 def test_no_helper_is_left_out():
     assert public_figures() == set(FIGURES)
+
+
+def test_labels_are_moved_apart_and_keep_their_order():
+    heights = [0, 5, 0.2, 0.1, 9]
+    moved = plot.spread_out(heights, 1)
+    assert (np.diff(np.sort(moved)) >= 1 - 1e-9).all() and (np.argsort(moved) == np.argsort(heights)).all()
+    assert abs(moved - heights).max() <= 1
+    assert (plot.spread_out([3, 1, 2], 0.5) == [3, 1, 2]).all()
+
+
+def test_every_contender_is_named_where_its_line_ends():
+    plot.time_against_n(RECORD)
+    axes, = plt.gcf().axes
+    assert {text.get_text() for text in axes.texts} == {"attnlib online", "torch SDPA", "JAX"}
+    assert all(list(line.get_xdata()) == [256, 512] for line in axes.lines)
+    plt.close("all")
 
 
 def luminance(color):
