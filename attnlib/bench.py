@@ -20,6 +20,7 @@ from importlib import metadata, util
 import numpy as np
 
 from attnlib import online_numpy as online
+from attnlib import threads
 
 HEADS, D = 8, 64
 SIZES = (256, 512, 1024, 2048, 4096, 8192, 16384)
@@ -111,7 +112,7 @@ def products_alone(query, key, value, is_causal):
             scores = online.score_block(head, seen, keys, 1, scratch)
             np.matmul(scores.T, head.value[keys], out=online.room(scratch, "product", seen.shape, seen.dtype))
     tasks = [(head, rows) for head in heads for rows in online.query_blocks(query)]
-    online.run(work, tasks, online.cost(heads, query, key))
+    threads.run(work, tasks, online.cost(heads, query, key))
 
 
 def torch_eager(query, key, value, is_causal):

@@ -14,15 +14,13 @@ them first and documents them.
 """
 
 import collections
-import contextlib
 import dataclasses
 import functools
 import math
-import os
-import threading
 
 import numpy as np
 
+from attnlib import threads
 from attnlib.dense_numpy import widen
 
 try:  # NumPy 2.1 or newer
@@ -33,12 +31,18 @@ except ImportError:
 QUERIES, KEYS = 512, 512  # a block of scores is 1 MiB of float32: it stays in a core's own cache
 DIAGONAL = 128            # keys in a block that a causal mask cuts through
 SMALL = 40                # largest score, in powers of 2, that needs no maximum
-FEW = 2**22               # multiplications in a product below which threads cost more than they bring
 LOG2_E = math.log2(math.e)
 
 
-# exp2 is twice as fast as exp with AVX-512, and slower without.
-EXP2_IS_FASTER = "V4" in str(opt_func_info(func_name="^exp2$", signature="float32")) if opt_func_info else False
+def exp2_is_faster():
+    """exp2 is 1.8 times as fast as exp where NumPy runs its loop for AVX-512, 2.7 times as slow elsewhere."""
+    if opt_func_info is None:
+        return False
+    (loops,) = opt_func_info(func_name="^exp2$", signature="float32").values()
+    return any(name in loop["current"] for loop in loops.values() for name in ("X86_V4", "AVX512"))
+
+
+EXP2_IS_FASTER = exp2_is_faster()
 
 
 @dataclasses.dataclass
@@ -78,7 +82,7 @@ def forward(heads, query, key, value, enable_gqa, dtype):
         head, rows = task
         attend(head, rows, scratch, output[head.index], lse[head.index])
     tasks = [(head, rows) for head in heads for rows in query_blocks(query)]
-    run(attend_to_keys, tasks, cost(heads, query, key))
+    threads.run(attend_to_keys, tasks, cost(heads, query, key))
     return output, lse
 
 
@@ -97,7 +101,7 @@ def attention_backward(query, key, value, grad_output, attn_mask=None, *,
             for rows in query_blocks(query):
                 result = (array[head.index][rows] for array in (output, lse, grad_output))
                 backward_block(head, rows, *result, *own, scratch)
-    run(add_gradients, groups_of(heads, grads, output.shape[:-2]), cost(heads, query, key))
+    threads.run(add_gradients, groups_of(heads, grads, output.shape[:-2]), cost(heads, query, key))
     return tuple(grad.astype(query.dtype, copy=False) for grad in grads)
 
 
@@ -358,92 +362,3 @@ def weight_block(head, query, keys, lse, masks, scratch):
     mask_block(scores, *masks)
     scores -= lse
     return np.exp(scores, out=scores), slope
-
-
-# --- step 5: threads ---
-
-users, before, lock = 0, None, threading.Lock()
-
-
-def run(work, tasks, cost):
-    """Do all tasks: a thread for each core, each with one thread of BLAS.
-
-    BLAS left to itself would share out every product, too small for that.
-    """
-    bound, errors, waiting = thread_bound(), [], collections.deque(tasks)
-    alone = cost < FEW or not tasks or not blas()
-    workers = 1 if alone else min(bound, len(tasks))
-    others = [threading.Thread(target=work_off, args=(work, waiting, errors)) for _ in range(workers - 1)]
-    with contextlib.nullcontext() if alone else blas_threads(bound // workers):
-        try:
-            for thread in others:
-                thread.start()
-            work_off(work, waiting, errors)
-        finally:
-            waiting.clear()  # after Ctrl-C, everybody ends with the task at hand
-            for thread in others:
-                if thread.ident is not None:
-                    thread.join()
-    if errors:
-        raise errors[0]
-
-
-def work_off(work, waiting, errors):
-    scratch = {}
-    try:
-        with np.errstate(all="ignore"):  # each thread has its own setting
-            while waiting:
-                with contextlib.suppress(IndexError):  # another thread took the last
-                    work(waiting.popleft(), scratch)
-    except BaseException as error:
-        waiting.clear()
-        errors.append(error)
-
-
-def thread_bound():
-    """As many as BLAS would use, ATTNLIB_NUM_THREADS at most."""
-    most = os.environ.get("ATTNLIB_NUM_THREADS", "")
-    if most and not (most.isdecimal() and int(most) > 0):
-        raise ValueError(f"ATTNLIB_NUM_THREADS must be a whole number above 0; got {most!r}")
-    own = max((library.num_threads for library in blas()), default=1)
-    return min(own, int(most or own))
-
-
-@functools.cache
-def blas():
-    """The OpenBLAS of this process, whose threads can be set; found once, in 1 ms.
-
-    Without threadpoolctl, or with another BLAS, there is none: then BLAS keeps its own threads,
-    there are no others, and a call takes longer.
-    """
-    try:
-        from threadpoolctl import ThreadpoolController
-    except ImportError:
-        return []
-    return [library for library in ThreadpoolController().lib_controllers
-            if library.internal_api == "openblas" and library.threading_layer == "pthreads"]
-
-
-def set_blas_threads(numbers):
-    for library, number in zip(blas(), numbers):
-        # threadpoolctl 3.8 silently ignores all threads but the first that sets a number.
-        # Here the lock decides, and whoever leaves last has to restore.
-        getattr(library, "_real_set_num_threads", library.set_num_threads)(number)
-
-
-@contextlib.contextmanager
-def blas_threads(number):
-    """BLAS with this many threads, until the last of all calls at once has left."""
-    global users, before
-    with lock:
-        if users == 0:
-            before = [library.num_threads for library in blas()]
-            set_blas_threads([number] * len(before))
-        users += 1
-    try:
-        yield
-    finally:
-        with lock:
-            users -= 1
-            if users == 0:
-                set_blas_threads(before)

@@ -9,10 +9,11 @@ import torch
 if not torch.cuda.is_available():
     os.environ.setdefault("TRITON_INTERPRET", "1")  # before anybody imports Triton: kernels then run on the CPU
 
-from attnlib import api, online_numpy, online_torch  # noqa: E402
+from attnlib import api, online_numpy, online_torch, threads  # noqa: E402
 
 # Blocks so small that the problems of the tests fall into several, and threads for all of them.
-SMALL_BLOCKS = {online_numpy: {"QUERIES": 3, "KEYS": 2, "DIAGONAL": 2, "FEW": 0}, online_torch: {"QUERIES": 3, "KEYS": 2}}
+SMALL_BLOCKS = {online_numpy: {"QUERIES": 3, "KEYS": 2, "DIAGONAL": 2}, online_torch: {"QUERIES": 3, "KEYS": 2},
+                threads: {"FEW": 0}}
 
 
 @pytest.fixture(params=["dense", "online", "online in small blocks"], scope="module")

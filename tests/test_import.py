@@ -38,7 +38,7 @@ def test_import_brings_in_nothing_but_numpy_and_itself():
     after = run("import sys, numpy.lib.introspect, attnlib; print(*sys.modules)").stdout.split()
     assert sorted(set(after) - set(before) - sys.stdlib_module_names) == [
         "attnlib", "attnlib.api", "attnlib.checks", "attnlib.dense_numpy", "attnlib.masks",
-        "attnlib.online_numpy"]
+        "attnlib.online_numpy", "attnlib.threads"]
 
 
 def test_everything_of_numpy_works_without_torch():

@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 import torch
 
-from attnlib import api, attention, attention_backward, merge_partials, online_numpy
+from attnlib import api, attention, attention_backward, merge_partials, online_numpy, threads
 from helpers import (
     assert_close, draws, each_library, each_library_and_dtype, gradients, in_library, no_warnings, normal, to_float64,
     to_library)
@@ -113,6 +113,13 @@ def test_exp_where_exp2_is_slower(monkeypatch):
     expected = attention(*arrays, mask, **options, impl="online")
     monkeypatch.setattr(online_numpy, "EXP2_IS_FASTER", not online_numpy.EXP2_IS_FASTER)
     assert_close(attention(*arrays, mask, **options, impl="online"), expected, like=arrays[0])
+
+
+@pytest.mark.skipif(not online_numpy.EXP2_IS_FASTER, reason="no AVX-512, or a NumPy that does not say")
+def test_exp2_is_left_where_its_fast_loop_is_switched_off():
+    done = run_python("from attnlib import online_numpy; print(online_numpy.EXP2_IS_FASTER)",
+                      NPY_DISABLE_CPU_FEATURES="X86_V4 AVX512_SKX")
+    assert done.stdout.strip() == "False"
 
 
 # --- work that is left out ---
@@ -336,7 +343,7 @@ def test_restored_after_an_exception(monkeypatch, four_blas_threads, where, exce
     seen, before = note_threads(monkeypatch, fail), threading.enumerate()
     with pytest.raises(exception, match="stop"):
         attention(*LARGE, impl="online")
-    assert blas_now() == four_blas_threads and online_numpy.users == 0
+    assert blas_now() == four_blas_threads and threads.users == 0
     assert threading.enumerate() == before
     assert len(seen) < 16  # the tasks that waited were dropped
     monkeypatch.undo()
@@ -345,7 +352,7 @@ def test_restored_after_an_exception(monkeypatch, four_blas_threads, where, exce
 
 INTERRUPTED = """
 import os, signal, sys, threading, time, numpy as np, threadpoolctl
-from attnlib import attention, online_numpy
+from attnlib import attention, threads
 controller = threadpoolctl.ThreadpoolController().select(user_api="blas")
 def others(): return [thread for thread in threading.enumerate()[1:] if thread.is_alive()]
 def now(): return [library.num_threads for library in controller.lib_controllers]
@@ -362,7 +369,7 @@ for i in range(12):
         caught += 1
     timer.join()
     assert now() == before, (now(), before)
-    assert online_numpy.users == 0
+    assert threads.users == 0
     assert not others(), others()
 print(caught)
 """
@@ -380,15 +387,15 @@ def test_calls_from_several_threads_at_once(monkeypatch, four_blas_threads):
     def several():
         for _ in range(3):
             results.append(attention(*LARGE, is_causal=True, impl="online"))
-    threads = [threading.Thread(target=several) for _ in range(4)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
+    callers = [threading.Thread(target=several) for _ in range(4)]
+    for caller in callers:
+        caller.start()
+    for caller in callers:
+        caller.join()
     assert len(results) == 12 and {max(blas) for _, blas in seen} == {1}
     for result in results:
         assert_close(result, expected, like=LARGE[0])
-    assert blas_now() == four_blas_threads and online_numpy.users == 0
+    assert blas_now() == four_blas_threads and threads.users == 0
 
 
 def test_gradients_do_not_depend_on_the_threads(monkeypatch, four_blas_threads):
@@ -433,10 +440,10 @@ def test_few_scores_start_no_threads(monkeypatch, four_blas_threads):
 WITHOUT = """
 import sys; sys.modules["threadpoolctl"] = None
 import threading, numpy as np
-from attnlib import attention, online_numpy
+from attnlib import attention, threads
 threading.Thread.start = None
 arrays = np.random.default_rng(0).standard_normal((3, 8, 600, 16))
-assert online_numpy.blas() == []
+assert threads.blas() == []
 print(np.allclose(attention(*arrays, impl="online"), attention(*arrays, impl="dense")))
 """
 
