@@ -16,6 +16,7 @@ import subprocess
 import sys
 import time
 from importlib import metadata, util
+from pathlib import Path
 
 import numpy as np
 
@@ -481,6 +482,12 @@ def ratio(got, label):
         return " " * 23
     numbers = got[label]
     return f"{numbers['median']:8.2f}  ({numbers['low']:.2f}-{numbers['high']:.2f})  "
+
+
+def recorded(name):
+    """The measurement kept as attnlib/recorded/NAME.json: what bench() returned there. None where there is none."""
+    path = Path(__file__).with_name("recorded") / f"{name}.json"
+    return json.loads(path.read_text(encoding="utf-8")) if path.exists() else None
 
 
 def markdown(record, what="ms", is_causal=False, factor=1, sizes=None):
