@@ -2,6 +2,7 @@
 
 import asyncio
 import builtins
+import contextlib
 import io
 import math
 import os
@@ -11,7 +12,6 @@ import sys
 import threading
 import time
 import warnings
-from contextlib import redirect_stdout
 
 import numpy as np
 import pytest
@@ -203,17 +203,130 @@ def forever_swallowing_exceptions(scores, axis=-1):
             pass
 
 
-@pytest.mark.parametrize("function", [forever, forever_swallowing, forever_swallowing_exceptions])
+def forever_in_a_bare_except(scores, axis=-1):
+    while True:
+        try:
+            while True: pass  # noqa: E701
+        except:  # noqa: E722
+            pass
+
+
+def forever_in_every_handler(scores, axis=-1):
+    while True:
+        try:
+            while True:
+                try:
+                    while True:
+                        scores = scores + 1
+                except BaseException:
+                    while True:
+                        pass
+        except BaseException:
+            pass
+
+
+def forever_in_a_generator(scores, axis=-1):
+    def blocks():
+        while True:
+            try:
+                while True:
+                    scores.sum()
+                yield scores
+            except:  # noqa: E722
+                pass
+
+    return list(blocks())
+
+
+def forever_in_a_generator_that_will_not_close(scores, axis=-1):
+    def blocks():
+        while True:
+            try:
+                yield scores
+            except:  # noqa: E722
+                pass
+
+    while True:
+        try:
+            for _ in blocks():
+                pass
+        except:  # noqa: E722
+            pass
+
+
+def forever_in_finally(scores, axis=-1):
+    while True:
+        try:
+            while True:
+                pass
+        finally:
+            continue
+
+
+def forever_suppressed(scores, axis=-1):
+    while True:
+        with contextlib.suppress(BaseException):
+            while True:
+                time.sleep(0.01)
+
+
+class Clinging:
+    def __del__(self):
+        forever_in_a_bare_except(0)
+
+
+def forever_in_del(scores, axis=-1):
+    while True:
+        try:
+            Clinging()
+        except:  # noqa: E722
+            pass
+
+
+def forever_in_del_afterwards(scores, axis=-1):
+    clinging = Clinging()  # noqa: F841
+    forever(scores)
+
+
+class EndlessText(Exception):
+    def __str__(self):
+        forever_in_a_bare_except(0)
+
+
+def forever_in_the_message(scores, axis=-1):
+    raise EndlessText
+
+
+def forever_recursive(scores, axis=-1):
+    try:
+        return forever_recursive(scores)
+    except:  # noqa: E722
+        return forever_recursive(scores)
+
+
+FOREVER = (forever, forever_swallowing_exceptions, forever_in_a_bare_except, forever_in_every_handler,
+           forever_in_a_generator, forever_in_a_generator_that_will_not_close, forever_in_finally,
+           forever_suppressed, forever_in_del, forever_in_del_afterwards, forever_in_the_message)
+
+
+@pytest.mark.parametrize("name", ["masked_attention", "dropout_weights", "merge_heads", "split_kv_attention"])
+def test_endless_loop_ends_in_any_exercise(name, monkeypatch):
+    monkeypatch.setattr(guard.Clock.__init__, "__defaults__", (0.4,))
+    assert grade(name, lambda *args: forever_in_a_bare_except(args)).mistakes == ("endless loop",)
+
+
+@pytest.mark.parametrize("function", [*FOREVER, forever_swallowing, forever_recursive])
 def test_endless_loop_ends(function, monkeypatch):
     monkeypatch.setattr(guard.Clock.__init__, "__defaults__", (0.4,))
-    start = time.monotonic()
+    start, before = time.monotonic(), sys.gettrace()
     result = said(function)
-    assert time.monotonic() - start < 2
+    assert time.monotonic() - start < 4
+    assert sys.gettrace() is before
     assert result.status == "error" and result.mistakes == ("endless loop",)
     assert "did not finish" in result.message
 
 
-@pytest.mark.parametrize("function", [forever, forever_swallowing_exceptions])
+@pytest.mark.parametrize("function", FOREVER)
 def test_endless_loop_ends_outside_the_main_thread(function, monkeypatch):
     monkeypatch.setattr(guard.Clock.__init__, "__defaults__", (0.4,))
     found = []
@@ -378,7 +491,7 @@ def test_hints_go_on_one_by_one(capsys):
 
 
 def test_status_is_a_table(capsys):
-    with redirect_stdout(io.StringIO()):
+    with contextlib.redirect_stdout(io.StringIO()):
         check("causal_mask", lambda n_q, n_k: np.tri(n_q, n_k, dtype=bool))
     status("Raw scores")
     out = capsys.readouterr().out

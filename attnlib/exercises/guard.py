@@ -1,14 +1,15 @@
 """Runs a learner's function so that nothing it does outlasts the call.
 
 `call(function, args, clock)` returns an `Outcome`; it never raises, except for a real Ctrl-C.
-It works in one process and one thread (Jupyter, a terminal, Pyodide): a repeating timer signal
-ends endless loops where signals exist, a trace function where they do not; global state is
-copied before the call and put back after it; functions that would end the process are replaced
-while the call lasts.
+It works in one process and one thread (Jupyter, a terminal, Pyodide): a timer signal ends endless
+loops where signals exist, a trace function where they do not, and both raise again at every further
+step, so that no handler outlasts them; global state is copied before the call and put back after
+it; functions that would end the process are replaced while the call lasts.
 """
 
 import builtins
 import contextlib
+import dis
 import functools
 import io
 import linecache
@@ -30,6 +31,7 @@ from .observe import Answer, read_answer
 
 BUDGET = 3.0  # seconds for all calls of one check together
 PRINTED = 2000  # characters kept of what the learner's function prints
+set_recursion_limit = sys.setrecursionlimit
 DEEPEST = 5000  # recursion limit a learner may ask for; more can overflow the C stack
 
 
@@ -261,26 +263,23 @@ def _has_timer():
 
 
 class TimerLimit:
-    """Raises TimeUp when the time is over, again and again until the function has ended.
-
-    Again, because a bare `except:` inside an endless loop swallows the first ones.
-    """
+    """Raises TimeUp when the time is over, and at every further step until the function has ended."""
 
     def __init__(self, seconds):
         self.seconds = seconds
-        self.armed = False
+        self.ending = Ending()
         self.interrupted = False
 
     def __enter__(self):
+        self.ending.begin()
         self.alarm = signal.signal(signal.SIGALRM, self._on_alarm)
         self.interrupt = signal.signal(signal.SIGINT, self._on_interrupt)
-        self.armed = True
         self.started = time.monotonic()
         self.timer = signal.setitimer(signal.ITIMER_REAL, self.seconds, 0.005)
         return self
 
-    def __exit__(self, *unused):
-        self.armed = False
+    def __exit__(self, *error):
+        self.ending.finish(*error)
         signal.setitimer(signal.ITIMER_REAL, 0)
         signal.signal(signal.SIGALRM, self.alarm or signal.SIG_DFL)
         signal.signal(signal.SIGINT, self.interrupt or signal.default_int_handler)
@@ -288,8 +287,9 @@ class TimerLimit:
             left = self.timer[0] - (time.monotonic() - self.started)
             signal.setitimer(signal.ITIMER_REAL, max(left, 0.001), self.timer[1])
 
-    def _on_alarm(self, *unused):
-        if self.armed:
+    def _on_alarm(self, number, frame):
+        if self.ending.reaches(frame):
+            self.ending.start(frame)
             raise TimeUp
 
     def _on_interrupt(self, *unused):
@@ -304,27 +304,107 @@ class TraceLimit:
 
     def __init__(self, seconds):
         self.seconds = seconds
+        self.ending = Ending()
 
     def __enter__(self):
         self.until = time.monotonic() + self.seconds
         self.before = sys.gettrace(), sys.getprofile()
-        # an exception switches a trace function off, so the profile function is the second try
-        sys.setprofile(self._profile)
+        self.ending.begin()
+        sys.setprofile(self._profile)  # for a function that switches the trace function off
         sys.settrace(self._trace)
         return self
 
-    def __exit__(self, *unused):
+    def __exit__(self, *error):
+        self.ending.finish(*error)
         sys.settrace(self.before[0])
         sys.setprofile(self.before[1])
 
-    def _trace(self, *unused):
-        if time.monotonic() > self.until:
+    def _trace(self, frame, *unused):
+        if time.monotonic() > self.until and self.ending.reaches(frame):
+            self.ending.start(frame)
             raise TimeUp
+        frame.f_trace_opcodes = frame.f_trace_opcodes or _jumps_to_itself(frame.f_code)
         return self._trace
 
-    def _profile(self, *unused):
-        if time.monotonic() > self.until + 0.1:
+    def _profile(self, frame, *unused):
+        if time.monotonic() > self.until + 0.1 and self.ending.reaches(frame):
+            self.ending.start(frame)
+
+
+@functools.cache
+def _jumps_to_itself(code):
+    """Whether code holds `while True: pass` on one line: for Python 3.11 that is one event alone."""
+    return any(step.opname == "JUMP_BACKWARD" and step.argval == step.offset for step in dis.get_instructions(code))
+
+
+class Ending:
+    """Raises TimeUp at every step of the learner's frames: no `except:` and no `finally:` outlasts it.
+
+    CPython switches a trace function off when it raises. Afterwards it lets go of what the frame had
+    as f_trace; what is put there switches itself on again at that moment.
+    """
+
+    def begin(self):
+        self.base, self.on = sys._getframe(2), False
+
+    def reaches(self, frame):
+        """Whether a frame belongs to the call, and not to the guard itself."""
+        return frame is not self.base and not _is_guards(frame)
+
+    def start(self, frame):
+        if not self.on:
+            set_recursion_limit(sys.getrecursionlimit() + 300)  # an endless recursion left no room for what ends it
+        self.on = True
+        while frame is not None and frame is not self.base:
+            self.take(frame)
+            frame = frame.f_back
+        sys.settrace(self.trace)
+
+    def take(self, frame):
+        frame.f_trace, frame.f_trace_opcodes = AtEachStep(self), True
+
+    def renew(self, frame):
+        if self.reaches(frame):
+            self.take(frame)
+        sys.settrace(self.trace)
+
+    def trace(self, frame, *unused):
+        """What new frames get, those of a __del__ too."""
+        if self.on and not _is_guards(frame):
+            self.take(frame)
             raise TimeUp
+
+    def finish(self, kind=None, error=None, traceback=None):
+        """Let the frames of an exception go while TimeUp is still raised: their objects may have a __del__."""
+        while self.on and traceback is not None:
+            try:
+                traceback.tb_frame.clear()
+            except RuntimeError:  # the frame of the guard itself goes on
+                pass
+            traceback = traceback.tb_next
+        self.on, self.base = False, None
+        sys.settrace(None)
+
+
+def _is_guards(frame):
+    return frame.f_code.co_filename == __file__
+
+
+def _raise_time_up(*unused):
+    raise TimeUp
+
+
+class AtEachStep:
+    """A frame's trace function. No frame of it may hold it: it has to go when the frame drops it."""
+
+    __call__ = staticmethod(_raise_time_up)
+
+    def __init__(self, ending):
+        self.ending = ending
+
+    def __del__(self):
+        if self.ending.on:
+            self.ending.renew(sys._getframe(1))
 
 
 # ---------------------------------------------------------------- the call
@@ -343,7 +423,7 @@ def call(function, args, clock, seed=0, around=contextlib.nullcontext):
             random.seed(seed)
             sys.stdout = sys.stderr = captured
             with limit:
-                outcome.answer = read_answer(function(*args))
+                outcome.answer, outcome.failure = _run(function, args)
     except TimeUp as error:
         outcome.failure = replace(_failure(error), text=f"{clock.seconds:.0f} seconds")
     except BaseException as error:
@@ -355,6 +435,16 @@ def call(function, args, clock, seed=0, around=contextlib.nullcontext):
         raise KeyboardInterrupt
     outcome.printed = captured.text
     return outcome
+
+
+def _run(function, args):
+    """(answer, failure). Here, within the limit, also an exception's text is read, and its frames go."""
+    try:
+        return read_answer(function(*args)), None
+    except TimeUp:
+        raise
+    except BaseException as error:
+        return None, _failure(error)
 
 
 def call_unguarded(function, args, clock, seed=0, around=None):
@@ -374,6 +464,8 @@ def _failure(error):
     number, line = _learners_line(error.__traceback__)
     try:
         text = str(error)[:300]
+    except TimeUp:
+        raise
     except BaseException:
         text = ""
     return Failure(type(error).__name__, text, number, line)
