@@ -1,6 +1,7 @@
 """The exercises of the part "The AV product", and the steps and mistakes that later parts reuse."""
 
 import dataclasses
+import itertools
 import math
 
 import numpy as np
@@ -32,6 +33,29 @@ def _leading(array):
     return tuple(range(array.ndim - 2))
 
 
+def _product_of(letters):
+    """The weighted sum by an einsum: it lets an axis of length 1 meet any other."""
+    return {"combine": lambda weights, value: np.einsum(letters, weights, value)}
+
+
+def _rounded_output(digits):
+    return {"finish_output": lambda output, weights, value: np.round(output, digits)}
+
+
+def _some_queries(start, stop):
+    """The outputs of these queries, and 0 for the others."""
+    def finish(output, weights, value):
+        found = np.zeros_like(output)
+        found[..., start:stop, :] = output[..., start:stop, :]
+        return found
+
+    return {"finish_output": finish}
+
+
+def _largest_product(weights, value):
+    return (weights[..., None] * value[..., None, :, :]).max(axis=-2)
+
+
 def _batch_mean(weights):
     return np.broadcast_to(weights.mean(axis=_leading(weights), keepdims=True), weights.shape)
 
@@ -56,12 +80,13 @@ def _reshaped(value):
 
 
 AV_MISTAKES = (
-    Mistake("Aᵀ V instead of A V", change={"weights_in": swap},
+    Mistake("Aᵀ V instead of A V", change=({"weights_in": swap}, _product_of("...ij,...id->...jd")),
             does="The weights are transposed: output j mixes values by what the queries give to key j.",
             why="Output i is the sum over keys j of weight (i, j) times value j. Aᵀ V sums over the "
                 "queries, and fits only for n_q = n_k.",
             ask="Which index is summed over, that of the query or that of the key?"),
-    Mistake("weights averaged over the batch", change={"weights_in": _batch_mean},
+    Mistake("weights averaged over the batch",
+            change=({"weights_in": _batch_mean}, {"weights_in": lambda w: w.mean(axis=0) if w.ndim > 2 else w}),
             does="All sequences of a batch, and all heads, use the same weights: their mean.",
             why="Leading axes are kept apart: each sequence and each head has weights of its own.",
             ask="Which indices of the weights may the sum touch?"),
@@ -108,15 +133,52 @@ AV_MISTAKES = (
             does="The output is n_k times too small.",
             why="The weights sum to 1 already: their weighted sum is the mean.",
             ask="What is the output if all values are equal?"),
+    Mistake("divided by the number of features",
+            change=({"finish_output": lambda out, w, v: out / math.sqrt(v.shape[-1])},
+                    {"finish_output": lambda out, w, v: out / v.shape[-1]}),
+            does="The output is divided by d_v or by its square root.",
+            why="A scale belongs to the scores, before the softmax. The weights sum to 1, and nothing is left to "
+                "be scaled.",
+            ask="What is the output if all values are equal?"),
+    Mistake("largest product instead of the sum", change={"combine": _largest_product},
+            does="Of the products of weights and values only the largest counts, feature by feature.",
+            why="The output is the sum of all of them: each value counts as much as its weight says.",
+            ask="What becomes of the products that are not the largest?"),
+    Mistake("keys in reverse order",
+            change=({"values_in": lambda value: value[..., ::-1, :]},),
+            does="The first key's weight meets the last value.",
+            why="Weight j belongs to value j: both run over the keys in the same order.",
+            ask="Which value belongs to the first column of the weights?"),
+    Mistake("one query left out", change=(_some_queries(0, -1), _some_queries(1, None), _some_queries(0, 1)),
+            does="The outputs of some queries stay 0.",
+            why="There are n_q outputs; positions run from 0 to n_q - 1, and range(n) ends at n - 1.",
+            ask="Which queries does your loop run over?"),
+    Mistake("only the first query", change=({"finish_output": lambda out, w, v: out[..., :1, :]},
+                                            {"finish_output": lambda out, w, v: out[..., -1:, :]}),
+            does="The answer holds one output; there are n_q queries.",
+            why="Each query has an output of its own: shape (..., n_q, d_v).",
+            ask="How many rows should the answer have?"),
+    Mistake("outputs summed over the queries",
+            change=({"finish_output": lambda out, w, v: out.sum(axis=-2)},
+                    {"finish_output": lambda out, w, v: out.mean(axis=-2)}),
+            does="All queries together get one output.",
+            why="The sum runs over the keys; each query keeps an output of its own.",
+            ask="Which index disappears, and which stays?"),
+    Mistake("rounded", change=tuple(map(_rounded_output, (1, 2, 3, 4, 5, 6))),
+            does="The output is rounded.",
+            why="Digits that are thrown away are missing in everything that follows.",
+            ask="Which of your operations throws digits away?"),
     Mistake("outputs summed over the batch",
-            change=({"finish_output": _collapsed(np.sum)}, {"finish_output": _collapsed(np.mean)}),
+            change=({"finish_output": _collapsed(np.sum)}, {"finish_output": _collapsed(np.mean)},
+                    {"finish_output": lambda out, w, v: out.sum(axis=0) if out.ndim > 2 else out},
+                    {"finish_output": lambda out, w, v: out.mean(axis=0) if out.ndim > 2 else out}),
             does="Leading axes disappear: the sequences of a batch are mixed.",
             why="Leading axes are kept: each sequence and each head has an output of its own.",
             ask="Which indices must stand in the answer beside i?"),
     Mistake("one key left out",
             change=({"combine": lambda w, v: w[..., :-1] @ v[..., :-1, :]},
                     {"combine": lambda w, v: w[..., 1:] @ v[..., 1:, :]}),
-            does="The first or the last key's value is missing from every output.",
+            does="The first or the last key is missing from every output.",
             why="All n_k values count; positions run from 0 to n_k - 1, and range(n) ends at n - 1.",
             ask="Which keys does your sum run over?"),
     Mistake("one key alone",
@@ -134,6 +196,14 @@ AV_MISTAKES = (
             does="The answer has shape (..., d_v, n_q).",
             why="Row i of the output belongs to query i, as in the weights.",
             ask="What should one row of the output belong to?"),
+    Mistake("summed over the features instead of the keys", change=_product_of("...ij,...jd->...ij"),
+            does="The answer has shape (..., n_q, n_k): each weight times the sum of its value's features.",
+            why="The sum runs over the keys; each of the d_v features keeps its own.",
+            ask="Which index disappears, and which stays?"),
+    Mistake("summed over the queries instead of the keys", change=_product_of("...ij,...jd->...jd"),
+            does="The answer has shape (..., n_k, d_v): each value times the sum of its weights over all queries.",
+            why="The sum runs over the keys; each query keeps an output of its own.",
+            ask="Which index disappears, and which stays?"),
     Mistake("features summed", change={"finish_output": lambda out, w, v: out.sum(axis=-1)},
             does="Each query gets one number.",
             why="The sum runs over the keys; each of the d_v features keeps its own.",
@@ -185,15 +255,18 @@ av_product = Exercise(
 # ---------------------------------------------------------------- attention
 
 def attention_answer(do, query, key, value):
+    key, value = do.keys(key, value)
     scores = do.rescale(raw_scores.raw_scores_answer(do, query, key), query, value)
     weights = softmax.softmax_steps_answer(do, scores, -1)
     output = av_product_answer(do, do.scale_weights(weights, query), do.choose_values(query, key, value))
-    return do.answer_out(output, weights, scores)
+    return do.answer_out(do.residual(output, query, value), weights, scores)
 
 
 ATTENTION_STEPS = {
     **raw_scores.SCORE_STEPS, **softmax.SOFTMAX_STEPS, **AV_STEPS,
+    "keys": lambda key, value: (key, value),
     "rescale": lambda scores, query, value: scores,
+    "residual": lambda output, query, value: output,
     "scale_weights": lambda weights, query: weights,
     "choose_values": lambda query, key, value: value,
     "answer_out": lambda output, weights, scores: output,
@@ -212,24 +285,53 @@ def drop(mistakes, *names):
     return tuple(mistake for mistake in mistakes if mistake.name not in names)
 
 
+def also(mistake, *changes):
+    """The mistake with more variants."""
+    return dataclasses.replace(mistake, change=mistake.variants + changes)
+
+
+# each head or sequence by itself, as a sum over the last two axes
+(OVER_EVERYTHING,) = pick(softmax.AXIS_MISTAKES, "softmax over everything")
+OVER_EVERYTHING = dataclasses.replace(
+    also(OVER_EVERYTHING, {"axis": lambda axis, scores: (-2, -1)},
+         {"total": lambda powers, axis: powers.sum(axis=(-2, -1), keepdims=True)}),
+    does="All weights of a matrix, or of the whole array, together sum to 1; each row should.")
+
 ATTENTION_SOFTMAX_MISTAKES = (
     *pick(softmax.SHIFT_MISTAKES, "no maximum subtracted", "one maximum for the whole array",
           "minimum subtracted instead of maximum", "mean subtracted instead of maximum",
-          "maximum of absolute values"),
+          "maximum of absolute values", "divided by the maximum", "scores clipped"),
+    *softmax.KEEPDIMS_MISTAKES,
     *pick(softmax.EXPONENTIAL_MISTAKES, "no exponential", "power of 2 instead of e",
           "sigmoid instead of softmax", "argmax instead of softmax"),
     softmax.SIGN,
     *pick(softmax.TOTAL_MISTAKES, "not divided by the sum", "sum over the wrong axis",
-          "sum without keepdims", "epsilon in the denominator"),
-    *softmax.AXIS_MISTAKES,
+          "sum without keepdims", "epsilon in the denominator", "divided by the mean",
+          "divided by the Euclidean length", "logarithm of the softmax"),
+    *drop(softmax.AXIS_MISTAKES, "softmax over everything"), OVER_EVERYTHING,
+    Mistake("temperature applied",
+            change=tuple({"rescale": lambda scores, query, value, c=c: scores * c}
+                         for c in (2.0, 0.5, 10.0, 0.1, 100.0, 0.01, 1000.0)),
+            does="The scores are multiplied by a fixed number before the softmax: the weights are too sharp or too even.",
+            why="Attention has one scale, 1/sqrt(d_k), and no other factor.",
+            ask="Which factor in your function does not depend on d_k?"),
+    Mistake("softmax after the values",
+            change={"shift": lambda s, axis: s, "exponential": lambda s, axis: s, "divide": lambda p, t: p,
+                    "finish_output": lambda output, weights, value: raw_scores._softmax(output)},
+            does="The raw scores are mixed with the values, and the softmax is taken of the output.",
+            why="The softmax turns scores into weights, and only weights may mix the values. The output is no "
+                "distribution.",
+            ask="Between which two products does the softmax stand?"),
     Mistake("softmax left out",
             change={"shift": lambda s, axis: s, "exponential": lambda s, axis: s, "divide": lambda p, t: p},
             does="The values are mixed with the raw scores themselves.",
             why="Scores may be negative and of any size; the softmax turns each row into shares of one whole.",
             ask="What must the weights of one query sum to?"),
     Mistake("scale after the softmax",
-            change={"scale": lambda scores, query, key: scores,
-                    "scale_weights": lambda weights, query: weights / math.sqrt(query.shape[-1])},
+            change=({"scale": lambda scores, query, key: scores,
+                     "scale_weights": lambda weights, query: weights / math.sqrt(query.shape[-1])},
+                    {"scale": lambda scores, query, key: scores,
+                     "finish_output": lambda output, weights, value: output / math.sqrt(value.shape[-1])}),
             does="The weights of one query sum to 1/sqrt(d_k), not to 1.",
             why="The scale keeps the scores small before exp; afterwards it only shrinks the output.",
             ask="Which of the two should the scale change, the scores or the weights?"),
@@ -245,7 +347,66 @@ SCALE_BY_D_V = Mistake(
     why="A score is a sum of d_k products of queries and keys; the values have no part in it.",
     ask="Whose last axis does the sum in q · k run over?")
 
+def _distance(sign, root):
+    def product(query, key_t):
+        squares = ((query[..., :, None, :] - swap(key_t)[..., None, :, :]) ** 2).sum(axis=-1)
+        return sign * (np.sqrt(squares) if root else squares)
+
+    return {"product": product}
+
+
+def _with_axes(n_axes, text, step="transpose"):
+    """The step right for this number of axes, and an error of that text for any other."""
+    def change(key, *value):
+        if key.ndim != n_axes:
+            raise ValueError(text)
+        return swap(key) if step == "transpose" else (key, *value)
+
+    return {step: change}
+
+
+FRONT_AXES = Mistake(
+    "axes counted from the front",
+    change=({"transpose": lambda key: np.swapaxes(key, 1, 2)}, {"transpose": lambda key: np.swapaxes(key, 0, 1)},
+            {"transpose": lambda key: np.swapaxes(key, 2, 3)}, _with_axes(3, "axes don't match array"),
+            _with_axes(4, "axes don't match array"), _with_axes(3, "not enough values to unpack", "keys"),
+            _with_axes(4, "not enough values to unpack", "keys"), _with_axes(3, "einsum", "keys"),
+            _with_axes(4, "einsum", "keys")),
+    does="The function is right for one number of axes, and for no other.",
+    why="Leading (batch, head) axes may be none, one or two: swapaxes(1, 2), or a shape unpacked into three "
+        "names, is right for three axes alone. The last two are always -2 and -1.",
+    ask="Which indices name the last two axes whatever stands before them?")
+
+# an einsum lets an axis of length 1 meet any other
+ATTENTION_PRODUCT_MISTAKES = (
+    also(*pick(raw_scores.PRODUCT_MISTAKES, "K Qᵀ instead of Q Kᵀ"), {
+        "product": lambda query, key_t: np.einsum("...id,...dj->...ji", query, key_t)}),
+    *drop(raw_scores.PRODUCT_MISTAKES, "K Qᵀ instead of Q Kᵀ", "summed over positions instead of features"),
+    FRONT_AXES,
+    Mistake("distance instead of dot product",
+            change=tuple({**_distance(sign, root), **more} for sign in (-1, 1) for root in (False, True)
+                         for more in ({}, {"scale": raw_scores._unscaled})),
+            does="The scores tell how far query and key are apart.",
+            why="Attention's score is the dot product: it also grows with the lengths of query and key.",
+            ask="Which operation joins a query and a key in Q Kᵀ?"),
+)
+
+KEYS_LEFT_OUT = ({"keys": lambda key, value: (key[..., :-1, :], value[..., :-1, :])},
+                 {"keys": lambda key, value: (key[..., 1:, :], value[..., 1:, :])})
+
+(CAUSAL,) = (also(raw_scores.CAUSAL_APPLIED, {"finish_scores": np.tril}, {"weights_out": np.tril}),)
+CAUSAL = dataclasses.replace(CAUSAL, does="Keys after the query are hidden, or their scores or weights set to 0.")
+
 VALUE_MISTAKES = (
+    Mistake("key and value swapped", change={"keys": lambda key, value: (value, key)},
+            does="The queries are compared with the values, and the keys are mixed; that fits only for d_k = d_v.",
+            why="Keys are compared with the queries, values are what is mixed.",
+            ask="Which of the two stands in the scores, and which in the output?"),
+    Mistake("input added", change=({"residual": lambda output, query, value: output + query},
+                                   {"residual": lambda output, query, value: output + value}),
+            does="The queries or the values are added to the output, where the shapes fit at all.",
+            why="A residual connection belongs to the layer around attention, not into it.",
+            ask="Which of your lines is not part of attention?"),
     Mistake("queries instead of values", change={"choose_values": lambda query, key, value: query},
             does="The queries are mixed, not the values; that fits only for n_q = n_k.",
             why="The weights run over the keys, and each key has a value.",
@@ -275,6 +436,7 @@ def attention_cases():
         return Case(HUGE, (np.array(query, float), np.array(key, float), value), True)
 
     return [with_value(case, number) for number, case in enumerate(raw_scores.score_cases(), 20)] + [
+        Case(LEADING, tuple(normal(3, 3, 3, seed=n) for n in (44, 45, 46))),
         huge([[100], [0]], [[100], [99], [0]]), huge([[-100], [0]], [[100], [101], [102]]),
         huge([[100, 0], [1, 0]], [[0, 1], [0, 2], [0, 3]]),
         huge([[200], [1]], [[100], [-100], [100]]), huge([[4], [1]], [[100], [99], [0]]),
@@ -294,11 +456,12 @@ attention = Exercise(
         "The output is weights @ value. With your earlier functions: raw_scores, then softmax, then av_product.",
     ),
     mistakes=(
-        *raw_scores.SCALE_MISTAKES, SCALE_BY_D_V, raw_scores.CAUSAL_APPLIED,
-        *drop(raw_scores.PRODUCT_MISTAKES, "summed over positions instead of features"),
+        *raw_scores.SCALE_MISTAKES, SCALE_BY_D_V, CAUSAL,
+        *ATTENTION_PRODUCT_MISTAKES,
         *ATTENTION_SOFTMAX_MISTAKES,
         *drop(AV_MISTAKES, "weights normalised again", "divided by the number of keys",
-              "only the best key's value"),
+              "only the best key's value", "one key left out"),
+        also(*pick(AV_MISTAKES, "one key left out"), *KEYS_LEFT_OUT),
         *VALUE_MISTAKES,
     ),
 )
@@ -306,15 +469,16 @@ attention = Exercise(
 # ---------------------------------------------------------------- masked_attention
 
 def masked_attention_answer(do, query, key, value, attn_mask):
+    key, value = do.keys(key, value)
     scores = do.rescale(raw_scores.raw_scores_answer(do, query, key), query, value)
-    mask = do.sense(attn_mask)
+    mask = do.combine_mask(do.mask_in(do.sense(attn_mask)), scores)
     masked = do.scores_in(do.fill(scores, mask, do.dtype))
     axis = do.axis(-1, masked)
     powers = do.mask_powers(do.exponential(do.shift(masked, axis), axis), mask)
     weights = do.weights_out(do.divide(powers, do.total(powers, axis)))
     weights = do.dead_rows(do.mask_weights(weights, mask), mask, scores)
     output = av_product_answer(do, do.scale_weights(weights, query), do.choose_values(query, key, value))
-    return do.answer_out(output, weights, scores)
+    return do.answer_out(do.residual(output, query, value), weights, scores)
 
 
 def _somewhere(mask):
@@ -329,6 +493,8 @@ def _left_alone(weights, mask, scores):
 MASKED_STEPS = {
     **ATTENTION_STEPS,
     **raw_scores.MASK_STEPS,
+    "mask_in": lambda mask: mask,
+    "combine_mask": lambda mask, scores: mask,
     "mask_powers": lambda powers, mask: powers,
     "mask_weights": lambda weights, mask: weights,
     "dead_rows": lambda weights, mask, scores: np.where(_somewhere(mask), weights, 0.0),
@@ -384,9 +550,9 @@ def with_numbers_only(mistake):
 
 # without a maximum a large negative number cannot be told from -inf
 KNOWN_SHIFT = {"shift": softmax.SOFTMAX_STEPS["shift"]}
-LARGE = (-1e9, -1e4, -9999.0, -1e3, -100.0)
+LARGE = (-1e9, -1e4, -9999.0, -1e3, -100.0, -1e5, -1e6, -1e8, -1e10)
 LARGE_ADDED = ((-1e9,), (-1e9, False), (-1e9, True, True), (-1e10,), (-1e10, False), (-1e10, True, True),
-               (-1e4,), (-1e3,))
+               (-1e4,), (-1e3,), (-1e5,), (-1e6,), (-1e8,))
 
 MASKING_MISTAKES = (
     Mistake("mask inverted",
@@ -418,13 +584,14 @@ MASKING_MISTAKES = (
             why="exp(+inf) is infinite, and inf / inf is NaN. Only -inf has the exponential 0.",
             ask="Which score gives a weight of exactly 0 after the softmax?"),
     Mistake("0 times infinity",
-            change=without_dead_rows({"fill": lambda scores, mask, dtype: scores + np.where(mask, np.nan, -np.inf)}),
+            change=(*without_dead_rows({"fill": lambda scores, mask, dtype: scores + np.where(mask, np.nan, -np.inf)}),
+                    {"answer": lambda query, key, value, mask: np.zeros((*query.shape[:-1], value.shape[-1]))}),
             does="A query that may attend to something gets NaN.",
             why="0 * inf is NaN: a mask times infinity does not leave allowed scores alone.",
             ask="What is 0 * inf, and how can the mask choose instead of multiply?"),
     Mistake("large negative number instead of -inf",
             change=tuple({"fill": _filled(value), "dead_rows": _left_alone, **KNOWN_SHIFT} for value in LARGE)
-                   + tuple({"fill": _filled(value), **KNOWN_SHIFT} for value in LARGE[1:])
+                   + tuple({"fill": _filled(value), **KNOWN_SHIFT} for value in LARGE[1:5])
                    + ({"fill": _filled(LARGE[0]), "dead_rows": _numbers_only, **KNOWN_SHIFT},),
             does="Masked scores are a number such as -1e9. A query that may attend to nothing gets "
                  "uniform weights; in float16 the number may overflow, and the weights are NaN.",
@@ -455,7 +622,9 @@ MASKING_MISTAKES = (
             ask="Which score gives a weight of exactly 0 after the softmax?"),
     Mistake("mask after the softmax",
             change=({"fill": lambda scores, mask, dtype: scores, "mask_weights": _only_allowed},
-                    {"fill": lambda scores, mask, dtype: scores, "mask_weights": lambda weights, mask: weights * mask}),
+                    {"fill": lambda scores, mask, dtype: scores, "mask_weights": lambda weights, mask: weights * mask},
+                    *({"fill": lambda scores, mask, dtype: scores,
+                       "mask_weights": lambda weights, mask, e=e: np.where(mask, weights, e)} for e in (-np.inf, -1e9))),
             does="Masked weights are 0, but the weights of a query no longer sum to 1.",
             why="The masked keys have taken part in the softmax's sum. They must be hidden before it.",
             ask="What do the weights of one query sum to after your mask?"),
@@ -470,6 +639,11 @@ MASKING_MISTAKES = (
             does="The mask's rows are taken for keys and its columns for queries.",
             why="Row i of the mask belongs to query i, column j to key j, as in the scores.",
             ask="What does entry (0, 1) of the mask say?"),
+    Mistake("equal weights for all allowed keys",
+            change=without_dead_rows({"finish_scores": lambda scores: 0 * scores}),
+            does="A query gets the plain mean of the values that it may attend to.",
+            why="The mask says which keys may count; how much each of them counts is up to its score.",
+            ask="Where do the scores enter your weights?"),
     Mistake("dead rows NaN", change={"dead_rows": _left_alone},
             does="A query that may attend to nothing gets NaN.",
             why="Its maximum is -inf, and -inf - -inf is NaN. By definition its output is 0.",
@@ -510,8 +684,22 @@ NEEDS_NUMBERS = ("sum over the wrong axis", "sum without keepdims", "softmax ove
                  "K Qᵀ instead of Q Kᵀ")
 
 
+def _under_the_triangle(mask, scores):
+    return mask & np.tri(*scores.shape[-2:], dtype=bool)
+
+
+# the mask is cut with the keys, or joined to the causal one
+MASK_CUT = ({**KEYS_LEFT_OUT[0], "mask_in": lambda mask: mask[..., :-1] if mask.shape[-1] > 1 else mask},
+            {**KEYS_LEFT_OUT[1], "mask_in": lambda mask: mask[..., 1:] if mask.shape[-1] > 1 else mask})
+CAUSAL_TOO = ({"combine_mask": _under_the_triangle}, {**CAUSAL.variants[0], "dead_rows": _numbers_only})
+
+
 def _masked_variants(mistake):
     """A mistake of attention as it shows under a mask."""
+    if mistake.name == "one key left out":
+        return dataclasses.replace(mistake, change=mistake.variants[:2] + MASK_CUT)
+    if mistake is CAUSAL:
+        return also(mistake, *CAUSAL_TOO)
     if mistake is softmax.NO_MAXIMUM:
         late = {"fill": lambda scores, mask, dtype: scores, "shift": softmax._no_shift}
         return dataclasses.replace(mistake, change=(
@@ -664,7 +852,8 @@ DROPOUT_MISTAKES = (
             why="Dropping shrinks the expectation by 1 - p already; dividing restores it.",
             ask="Are the weights too small or too large on average once some are dropped?"),
     Mistake("p instead of 1 - p",
-            change=(rescaled_by(lambda p: 1 / p), rescaled_by(lambda p: p)),
+            change=(rescaled_by(lambda p: 1 / p), rescaled_by(lambda p: p),
+                    rescaled_by(lambda p: 1 / p if p else 1), rescaled_by(lambda p: p if p else 1)),
             does="The kept weights are scaled by p, the probability of dropping.",
             why="p says how many are dropped; what is kept is a share of 1 - p.",
             ask="Which share of the weights is kept if p = 0.1?"),
@@ -730,6 +919,23 @@ DROPOUT_MISTAKES = (
             does="Kept weights grow, and the others stay as they were instead of becoming 0.",
             why="A dropped weight is 0: its key does not count for this query.",
             ask="What should stand where keep is False?"),
+    Mistake("dropped weights rescaled instead of the kept ones",
+            change={"rescale": lambda dropped, keep, p: dropped,
+                    "drop": lambda weights, keep, p: np.where(keep, weights, weights / (1 - p))},
+            does="Kept weights stay as they were, and the dropped ones grow.",
+            why="Where keep is False the weight becomes 0; where it is True it is divided by 1 - p.",
+            ask="Which of the two values in np.where is taken where keep is True?"),
+    Mistake("p and 1 - p both in the factor",
+            change=(rescaled_by(lambda p: p / (1 - p)), rescaled_by(lambda p: (1 - p) / p if p else 1),
+                    rescaled_by(lambda p: (1 - p) / p)),
+            does="The kept weights are multiplied by p / (1 - p) or by (1 - p) / p.",
+            why="A weight is kept with probability 1 - p: the factor that restores its mean is 1/(1 - p), and p alone "
+                "has no part in it.",
+            ask="What is the mean of a weight that is kept with probability 1 - p?"),
+    Mistake("nothing kept at p = 0", change=rescaled_by(lambda p: 1 / (1 - p) if p else 0),
+            does="It is right, unless p is 0: then every weight becomes 0.",
+            why="p = 0 drops nothing: the factor is 1/(1 - 0) = 1, and no case of its own is needed.",
+            ask="What should come back if nothing is dropped?"),
     Mistake("-inf instead of 0",
             change=({"drop": lambda weights, keep, p: np.where(keep, weights, -np.inf)},),
             does="Dropped weights are -inf.",
@@ -874,13 +1080,15 @@ def _overlapping(x, n_heads):
 
 ONE_LEADING_AXIS = Mistake(
     "only for one leading axis", change={"axes": _one_leading_axis},
-    does="The function is right with a batch axis, and stops without one or with two.",
+    does="The function is right with one batch axis; without one, or with two, it stops or answers in another shape.",
     why="There may be any number of leading axes. Unpacking a shape into a fixed number of names, or "
         "axes counted from the front, fits one number only.",
     ask="How do you get n and d_model from the shape, however many axes stand before them?")
 
 SPLIT_BY_RESHAPE = Mistake(
-    "heads split by a reshape alone", change={"split": _split_by_reshape, "move": _as_it_is},
+    "heads split by a reshape alone",
+    change=({"split": _split_by_reshape, "move": _as_it_is},
+            {"split": lambda x, n_heads: x.reshape(-1, n_heads, x.shape[-2], x.shape[-1] // n_heads), "move": _as_it_is}),
     does="The shape is right, but each head gets some of the positions with all features instead of all "
          "positions with some features.",
     why="reshape keeps the order in memory, and there the features of one position stand together. "
@@ -894,7 +1102,23 @@ INTERLEAVED = Mistake(
         "when the last axis is split.",
     ask="Which features belong to head 0?")
 
+HEADS_REVERSED = Mistake(
+    "heads in reverse order", change={"finish_heads": lambda heads: heads[..., ::-1, :, :]},
+    does="The first head stands last.",
+    why="Head i belongs to the i-th block of features, from the first to the last.",
+    ask="Which features belong to head 0?")
+
 SPLIT_MISTAKES = (
+    HEADS_REVERSED,
+    Mistake("heads not split", change={"split": lambda x, n_heads: x, "move": _as_it_is},
+            does="The answer is x, with its features on one axis.",
+            why="Each head gets d_head features of its own: one axis more.",
+            ask="How many axes must the answer have?"),
+    Mistake("only one head",
+            change=({"finish_heads": lambda heads: heads[..., 0, :, :]}, {"finish_heads": lambda heads: heads[..., -1, :, :]}),
+            does="The answer holds one head's features.",
+            why="All heads come back, on an axis of their own.",
+            ask="How many heads must the answer hold?"),
     SPLIT_BY_RESHAPE, INTERLEAVED,
     dataclasses.replace(ONE_LEADING_AXIS, change=(
         ONE_LEADING_AXIS.change, {"move": _axes_0213}, {"move": _axes_1_and_2},
@@ -986,7 +1210,10 @@ split_heads = Exercise(
 
 MERGED_BY_RESHAPE = Mistake(
     "heads merged by a reshape alone",
-    change=({"bring": _as_it_is, "join": _merged_by_reshape}, {"bring": _as_it_is}),
+    change=({"bring": _as_it_is, "join": _merged_by_reshape}, {"bring": _as_it_is},
+            *({"bring": _as_it_is, "join": join} for join in (
+                lambda heads: heads.reshape(-1, heads.shape[-2], heads.shape[-3] * heads.shape[-1]),
+                lambda heads: heads.reshape(-1, heads.shape[-3] * heads.shape[-1])))),
     does="Numbers of different positions end up in one row.",
     why="reshape keeps the order in memory, and there all positions of head 0 come first. Move the "
         "heads' axis behind the positions before joining.",
@@ -1002,9 +1229,23 @@ MERGE_MISTAKES = (
     MERGED_BY_RESHAPE, INTERLEAVED_MERGE,
     dataclasses.replace(ONE_LEADING_AXIS, change=(
         ONE_LEADING_AXIS.change, {"bring": _axes_0213}, {"bring": _axes_1_and_2},
-        {"bring": _axes_1_and_2, "join": lambda parts: parts.reshape(parts.shape[0], parts.shape[1], -1)})),
-    Mistake("heads not joined", change={"join": _as_it_is},
-            does="The answer has shape (..., n, n_heads, d_head).",
+        {"bring": _axes_1_and_2, "join": lambda parts: parts.reshape(parts.shape[0], parts.shape[1], -1)},
+        {"join": lambda parts: parts.reshape(-1, parts.shape[-3], parts.shape[-2] * parts.shape[-1])})),
+    Mistake("heads in reverse order", change={"join": lambda parts: _joined(parts[..., ::-1, :])},
+            does="The last head's features come first.",
+            why="The features of head 0 come first, as one block, then those of head 1.",
+            ask="Which numbers of the answer come from head 0?"),
+    Mistake("one head left out",
+            change=({"join": lambda parts: _joined(parts[..., :-1, :])}, {"join": lambda parts: _joined(parts[..., 1:, :])}),
+            does="The first or the last head's features are missing.",
+            why="There are n_heads heads, from 0 to n_heads - 1; range(n) ends at n - 1.",
+            ask="Which heads does your loop or your slice run over?"),
+    Mistake("everything on one axis", change=({"bring": _as_it_is, "join": np.ravel}, {"join": np.ravel}),
+            does="The answer is one long row of numbers.",
+            why="Positions keep an axis of their own, and so do the leading axes: only heads and features are joined.",
+            ask="Which axes does -1 stand for in your reshape?"),
+    Mistake("heads not joined", change=({"join": _as_it_is}, {"bring": _as_it_is, "join": _as_it_is}),
+            does="The heads still have an axis of their own.",
             why="The heads' features stand behind one another in one axis of length n_heads * d_head.",
             ask="How many axes should the answer have?"),
     Mistake("heads added",
@@ -1013,7 +1254,8 @@ MERGE_MISTAKES = (
             why="Each head keeps features of its own. They are put behind one another, and nothing is lost.",
             ask="How long is the last axis of the answer?"),
     Mistake("heads put below each other",
-            change={"bring": _as_it_is, "join": lambda heads: heads.reshape(*heads.shape[:-3], -1, heads.shape[-1])},
+            change=({"bring": _as_it_is, "join": lambda heads: heads.reshape(*heads.shape[:-3], -1, heads.shape[-1])},
+                    {"bring": _as_it_is, "join": lambda heads: heads.reshape(-1, heads.shape[-1])}),
             does="The answer has shape (..., n_heads * n, d_head).",
             why="There are n positions still; it is the features that are put behind one another.",
             ask="Along which axis do you concatenate?"),
@@ -1091,7 +1333,7 @@ merge_heads = Exercise(
 
 def multi_head_attention_answer(do, x, w_q, w_k, w_v, w_o, n_heads):
     x = do.axes(x, 2)
-    w_q, w_k, w_v, w_o = do.matrices(w_q, w_k, w_v, w_o)
+    w_q, w_k, w_v, w_o = do.matrices(*do.oriented(w_q, w_k, w_v, w_o))
     split = (do.move(do.split(do.project(x, w, n_heads), n_heads)) for w in (w_q, w_k, w_v))
     heads = do.finish_heads(attention_answer(do, *split))
     return do.layer_out(do.project_out(do.join(do.bring(heads)), w_o), x)
@@ -1109,7 +1351,8 @@ def _block_projection(x, w, n_heads):
 
 MULTI_HEAD_STEPS = {
     **ATTENTION_STEPS, **HEAD_STEPS,
-    "matrices": lambda w_q, w_k, w_v, w_o: (w_q, w_k, w_v, w_o),
+    "oriented": lambda *matrices: matrices,
+    "matrices": lambda *matrices: matrices,
     "project": _plain_projection,
     "project_out": lambda x, w: x @ w,
     "layer_out": lambda output, x: output,
@@ -1127,6 +1370,18 @@ def _left_out(*places):
 def _chosen(*places):
     """Changes that use these of the four matrices for queries, keys, values and output."""
     return {"matrices": lambda *given: tuple(given[place] for place in places)}
+
+
+def _transposed(places):
+    """A change that transposes these of the four matrices."""
+    return {"oriented": lambda *given: tuple(w.T if i in places else w for i, w in enumerate(given))}
+
+
+SOME_PLACES = tuple(places for size in (4, 3, 1, 2) for places in itertools.combinations(range(4), size))
+OTHER_PLACES = (
+    *(tuple(j if place == i else place for place in range(4)) for i in range(4) for j in range(4) if i != j),
+    (0, 2, 1, 3), (2, 1, 0, 3), (0, 1, 3, 2), (3, 1, 2, 0), (0, 3, 2, 1), (1, 2, 0, 3), (2, 0, 1, 3), (3, 2, 1, 0),
+    (1, 2, 3, 0), (3, 0, 1, 2), (0, 0, 0, 3), (1, 1, 1, 3), (2, 2, 2, 3), (0, 0, 0, 0))
 
 
 def _by_d_model(scores, query, key):
@@ -1198,22 +1453,28 @@ MULTI_HEAD_MISTAKES = (
             does="Queries, keys or values are x itself, without their matrix.",
             why="Each of the three is a projection of its own: x @ w_q, x @ w_k, x @ w_v.",
             ask="Which of the four matrices does your function not use?"),
+    Mistake("queries and keys swapped", change={"roles": lambda query, key: (key, query)},
+            does="Queries and keys have changed places: w_q and w_k are swapped, or the scores are K Qᵀ.",
+            why="A row of the scores belongs to a query, and the softmax runs along it, over the keys.",
+            ask="Which matrix makes the queries, and what does one row of your scores belong to?"),
+    HEADS_REVERSED,
+    Mistake("output projection before attention",
+            change={"matrices": lambda w_q, w_k, w_v, w_o: (w_q, w_k, w_v @ w_o, np.eye(len(w_o)))},
+            does="w_o is applied to the values before the heads have attended.",
+            why="w_o mixes what all heads found: it comes last, after the heads are merged.",
+            ask="Which of your products comes after the merge?"),
     Mistake("no output projection", change={"project_out": lambda x, w: x},
             does="The heads' outputs come back as they are, without w_o.",
             why="w_o mixes what the heads found.",
             ask="What happens after the heads are merged?"),
-    Mistake("x @ w.T instead of x @ w",
-            change=({"project": lambda x, w, n_heads: x @ w.T, "project_out": lambda x, w: x @ w.T},
-                    {"project": lambda x, w, n_heads: x @ w.T}, {"project_out": lambda x, w: x @ w.T}),
-            does="The matrices are transposed.",
+    Mistake("x @ w.T instead of x @ w", change=tuple(map(_transposed, SOME_PLACES)),
+            does="One of the matrices is transposed, or several are.",
             why="Here the projection is x @ w. torch.nn.Linear keeps its weight transposed, and computes "
                 "x @ weight.T.",
             ask="Which axis of w belongs to the input features?"),
     Mistake("projections mixed up",
-            change=(_chosen(0, 0, 2, 3), _chosen(1, 1, 2, 3), _chosen(0, 1, 1, 3), _chosen(0, 1, 0, 3),
-                    _chosen(0, 0, 0, 3), _chosen(0, 2, 1, 3), _chosen(2, 1, 0, 3), _chosen(0, 1, 3, 2),
-                    _chosen(0, 1, 3, 3)),
-            does="One of the matrices is used in place of another.",
+            change=tuple(_chosen(*places) for places in OTHER_PLACES),
+            does="One of the matrices is used in place of another, or they have changed places.",
             why="w_q makes the queries, w_k the keys, w_v the values, and w_o the output.",
             ask="Which matrix stands in which of your four products?"),
     Mistake("input split before the projection", change={"project": _block_projection},
@@ -1237,13 +1498,15 @@ MULTI_HEAD_MISTAKES = (
             ask="Which indices of the weights may the sum touch?"),
     *first_variants(pick(raw_scores.SCALE_MISTAKES, "no scale", "d_k instead of sqrt(d_k)", "multiplied by sqrt(d_k)",
                          "sqrt(n_k) instead of sqrt(d_k)", "1/2 instead of a square root")),
-    raw_scores.CAUSAL_APPLIED,
-    *pick(raw_scores.PRODUCT_MISTAKES, "K Qᵀ instead of Q Kᵀ", "reshape instead of transpose",
-          "cosine instead of dot product"),
+    CAUSAL,
+    *pick(raw_scores.PRODUCT_MISTAKES, "reshape instead of transpose", "cosine instead of dot product"),
     *pick(ATTENTION_SOFTMAX_MISTAKES, "no maximum subtracted", "one maximum for the whole array",
-          "argmax instead of softmax", "not divided by the sum", "softmax over the queries' axis",
-          "softmax over everything", "softmax left out", "scale after the softmax"),
-    *pick(AV_MISTAKES, "Aᵀ V instead of A V", "weights averaged over the batch"),
+          "minimum subtracted instead of maximum", "no exponential", "power of 2 instead of e",
+          "argmax instead of softmax", "sign flipped", "not divided by the sum", "sum over the wrong axis",
+          "sum without keepdims", "softmax over the queries' axis", "softmax over everything", "softmax left out",
+          "scale after the softmax"),
+    *pick(attention.mistakes, "Aᵀ V instead of A V", "weights averaged over the batch", "one key left out",
+          "softmax of the weights", "rounded"),
 )
 
 
@@ -1268,6 +1531,7 @@ def _multi_head_cases():
         case(SQUARE, 3, 3, 9, 21), case(SQUARE, 2, 4, 4, 26), case(SQUARE, 6, 6, 6, 31),
         case(LEADING, 2, 3, 6, 36, (2,)), case(LEADING, 3, 5, 6, 41, (2, 3)),
         huge([[1.0, -1.0], [0.99, 0.5], [0.0, 0.25]], 100.0), huge([[1.0, 0.0], [-1.0, 0.01]], 50.0),
+        huge([[1.0, 1.0], [1.0001, 0.9999]], 100.0),  # all scores are huge, and near each other
         case(FLOAT32, 2, 3, 10, 46, dtype=f4), case(FLOAT16, 3, 2, 6, 51, dtype=f2),
     ]
 
@@ -1391,9 +1655,11 @@ GROUPED_MISTAKES = (
             does="It works only where h_kv is 1 or h. Otherwise h query heads meet h_kv key heads.",
             why="A matrix product needs as many key heads as query heads, or a single one.",
             ask="On which axis, and how often, must each key head be repeated?"),
-    Mistake("heads taken in reverse", change=_indexed(lambda i, h, h_kv: (h - 1 - i) // (h // h_kv)),
-            does="The first query heads read the last key head.",
-            why="Query head 0 reads key head 0.",
+    Mistake("heads taken in reverse",
+            change=(_indexed(lambda i, h, h_kv: (h - 1 - i) // (h // h_kv)),
+                    {"heads_out": lambda heads, key: heads[..., ::-1, :, :]}),
+            does="The first query heads read the last key head, or stand last in the answer.",
+            why="Query head 0 reads key head 0, and stands first.",
             ask="Which key head does query head 0 read?"),
     dataclasses.replace(
         ONE_LEADING_AXIS,
@@ -1406,8 +1672,10 @@ GROUPED_MISTAKES = (
     SCALE_BY_HEADS,
     dataclasses.replace(D_MODEL_SCALE, does="The scores are divided by sqrt(h * d_k) and not by sqrt(d_k).",
                         why="Within a head a score is a sum of d_k products, and the scale makes up for their number."),
-    Mistake("groups left apart", change={"heads_out": _groups_apart},
-            does="The answer has shape (..., h_kv, h // h_kv, n_q, d_v).",
+    Mistake("groups left apart", change=({"heads_out": _groups_apart}, {"heads_out": lambda heads, key: np.reshape(
+                heads, (*heads.shape[:-3], key.shape[-3], -1, heads.shape[-1]))}),
+            does="The answer has an axis for the groups: (..., h_kv, h // h_kv, n_q, d_v), or with a group's "
+                 "positions joined.",
             why="The query heads stand on one axis, as they came.",
             ask="Which axes should the answer have?"),
     Mistake("heads merged", change={"heads_out": _merged},
@@ -1423,13 +1691,13 @@ GROUPED_MISTAKES = (
     *first_variants(pick(raw_scores.SCALE_MISTAKES, "no scale", "d_k instead of sqrt(d_k)", "multiplied by sqrt(d_k)",
                          "sqrt(n_k) instead of sqrt(d_k)", "sqrt(n_q) instead of sqrt(d_k)",
                          "1/2 instead of a square root")),
-    SCALE_BY_D_V, raw_scores.CAUSAL_APPLIED,
-    *pick(raw_scores.PRODUCT_MISTAKES, "K Qᵀ instead of Q Kᵀ", "no transpose", "reshape instead of transpose",
-          "cosine instead of dot product"),
-    *pick(ATTENTION_SOFTMAX_MISTAKES, "no maximum subtracted", "one maximum for the whole array",
-          "argmax instead of softmax", "not divided by the sum", "softmax over the queries' axis",
-          "softmax over everything", "softmax left out", "scale after the softmax", "sum without keepdims"),
-    *pick(AV_MISTAKES, "Aᵀ V instead of A V"),
+    SCALE_BY_D_V, CAUSAL,
+    *pick(attention.mistakes, "K Qᵀ instead of Q Kᵀ", "no transpose", "reshape instead of transpose",
+          "cosine instead of dot product", "no maximum subtracted", "one maximum for the whole array",
+          "minimum subtracted instead of maximum", "no exponential", "power of 2 instead of e",
+          "argmax instead of softmax", "sign flipped", "not divided by the sum", "sum over the wrong axis",
+          "softmax over the queries' axis", "softmax over everything", "softmax left out", "scale after the softmax",
+          "sum without keepdims", "Aᵀ V instead of A V", "one key left out", "softmax of the weights", "rounded"),
     *VALUE_MISTAKES[1:],
 )
 
@@ -1462,6 +1730,7 @@ def _grouped_cases():
         case(LEADING, (4, 2), (2, 3, 5, 2), 31, (3, 2)),
         tiny(HUGE, [[[100], [0]], [[100], [100]]], [[[100], [99], [0]]], [[[1], [3], [2]]], True),
         tiny(HUGE, [[[100]], [[1]]], [[[100], [-100]], [[100], [99]]], [[[1], [3]], [[2], [4]]], True),
+        tiny(HUGE, [[[100]], [[0]]], [[[100], [100.01]]], [[[1], [3]]], True),
         case(FLOAT32, (4, 2), (3, 5, 7, 2), 34, dtype=f4), case(FLOAT16, (4, 2), (2, 3, 5, 2), 37, dtype=f2),
     ]
 
@@ -1539,6 +1808,17 @@ def _scale_inverted(scores, query, key):
     return scores * math.sqrt(query.shape[-1])
 
 
+def _scaled_by(size):
+    def scale(scores, query, key):
+        return scores / math.sqrt(size(query, key))
+
+    return scale
+
+
+def _one_gradient(place, change):
+    return {"gradients": lambda *gradients: tuple(change(g) if i == place else g for i, g in enumerate(gradients))}
+
+
 def _each(change):
     """The same change of all three gradients."""
     return {"gradients": lambda *gradients: tuple(map(change, gradients))}
@@ -1585,10 +1865,27 @@ BACKWARD_MISTAKES = (
             why="The derivative of c q · k with respect to q is c k: the same factor, not its inverse.",
             ask="What is the derivative of 3 x?"),
     Mistake("grad_value scaled",
-            change={"gradients": lambda *gradients: (*gradients[:2], gradients[2] / math.sqrt(gradients[0].shape[-1]))},
-            does="grad_value is divided by sqrt(d_k).",
+            change=({"gradients": lambda q, k, v: (q, k, v / math.sqrt(q.shape[-1]))},
+                    {"gradients": lambda q, k, v: (q, k, v / math.sqrt(v.shape[-1]))},
+                    {"gradients": lambda q, k, v: (q, k, v * math.sqrt(q.shape[-1]))}),
+            does="grad_value is divided by sqrt(d_k), or changed by another scale.",
             why="The scale belongs to the scores. The values meet the weights, where no scale is left.",
             ask="Does the output depend on the values through the scores?"),
+    Mistake("another size under the root in the gradients",
+            change=tuple({step: _scaled_by(size) for step in steps}
+                         for size in (lambda q, k: k.shape[-2], lambda q, k: q.shape[-2])
+                         for steps in (("scale_query", "scale_key"), ("scale_query",), ("scale_key",))),
+            does="grad_query or grad_key is divided by the root of a number of positions.",
+            why="The scores carry 1/sqrt(d_k), and so do their derivatives.",
+            ask="Which size stands under the root in the forward pass?"),
+    Mistake("a gradient left at 0", change=tuple(_one_gradient(place, np.zeros_like) for place in range(3)),
+            does="One of the three gradients is 0 throughout.",
+            why="The output depends on queries, keys and values, and so all three have a gradient.",
+            ask="Which of your three arrays is never written to?"),
+    Mistake("a gradient transposed", change=(*(_one_gradient(place, swap) for place in range(3)), _each(swap)),
+            does="A gradient has its last two axes swapped.",
+            why="A gradient has the shape of what it belongs to: row j of grad_key belongs to key j.",
+            ask="What shape has each of the three arguments, and what shape has its gradient?"),
     Mistake("A instead of Aᵀ in grad_value", change={"grad_value": lambda weights, grad, value: weights @ grad},
             does="grad_value is A times grad_output, which fits only for n_q = n_k.",
             why="Value j goes into every output i with weight (i, j): its gradient sums over the queries i.",
@@ -1665,10 +1962,13 @@ BACKWARD_MISTAKES = (
         "row sum not subtracted", "diagonal-only Jacobian", "row sum not multiplied by the weights",
         "weights missing in front", "weights missing in the row sum", "plain mean instead of the weighted one",
         "mean instead of sum", "row sum added", "backward of the log-softmax", "weights squared",
-        "sum over the wrong axis", "one sum for the whole array", "sum without keepdims"),
+        "sum over the wrong axis", "sum without keepdims"),
+    also(*of_softmax_backward("one sum for the whole array"), {
+        "back_total": lambda products: products.sum(axis=(-2, -1), keepdims=True)}),
     *pick(softmax.SHIFT_MISTAKES, "no maximum subtracted", "one maximum for the whole array"),
+    *pick(softmax.EXPONENTIAL_MISTAKES, "power of 2 instead of e"),
     *pick(softmax.TOTAL_MISTAKES, "not divided by the sum"),
-    *pick(softmax.AXIS_MISTAKES, "softmax over the queries' axis"),
+    *pick(softmax.AXIS_MISTAKES, "softmax over the queries' axis"), OVER_EVERYTHING,
     raw_scores.CAUSAL_APPLIED,
 )
 

@@ -27,7 +27,8 @@ A mistake changes one step or several, each by a function with the step's own pa
 
 - `name` is a short phrase as a lecturer says it. It is what `grade(...).mistakes` holds.
 - `written` is a piece of text that the learner's function must hold (".T") where an exception is
-  all that speaks for the mistake: others raise there too.
+  all that speaks for the mistake: others raise there too. It also decides between mistakes that
+  predict the same.
 - `does` says what the answer does, in terms of the subject; `why` why that is a mistake; `ask`
   is the question that leads out, not the solution. Plain Unicode text, whole sentences.
 - A mistake that learners write in several ways that differ in value (an epsilon of 1e-6 or 1e-9)
@@ -178,7 +179,7 @@ class Exercise:
     seconds: float | None = None
 
     def __post_init__(self):
-        self._cases, self._predictions, self._hypotheses = None, {}, {}
+        self._cases, self._predictions, self._hypotheses, self._groups = None, {}, {}, {}
         for mistake in self.mistakes:
             for change in mistake.variants:
                 unknown = set(change) - set(self.steps) - {"answer"}
@@ -206,6 +207,28 @@ class Exercise:
         if size not in self._hypotheses:
             self._hypotheses[size] = list(self._composed(size))
         return self._hypotheses[size]
+
+    def groups(self, size):
+        """{hypothesis: those of the same mistakes in variants that, each alone, show alike on the screen}."""
+        if size not in self._groups:
+            found = self._groups[size] = {}
+            for hypothesis in self.hypotheses(size) if size else [()]:
+                alike = tuple(map(self._alike, hypothesis)) if size > 1 else hypothesis
+                found.setdefault(alike if self.composes(alike) else hypothesis, []).append(hypothesis)
+        return self._groups[size]
+
+    @functools.cache
+    def _alike(self, member):
+        """The first variant of the same mistake that predicts the same on the screen."""
+        mistake, variant = member
+        wanted = self._shown(member)
+        return next((mistake, i) for i in range(variant + 1) if self._shown((mistake, i)) == wanted)
+
+    @functools.cache
+    def _shown(self, member):
+        """What a mistake alone makes of the screen, to be compared."""
+        predicted = self.predict((member,), self.screen())
+        return predicted if isinstance(predicted, Failure) else [(p.shape, p.tobytes()) for p in predicted]
 
     def _composed(self, size):
         for chosen in itertools.combinations(range(len(self.mistakes)), size):

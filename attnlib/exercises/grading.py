@@ -153,7 +153,8 @@ def _single(seen, answer, wanted):
     shapes = [piece.values.shape for piece in answer.pieces]
     fitting = [piece for piece in answer.pieces if fit_shape(piece.values, wanted.shape) is not None]
     equal = wanted.ndim and len(set(shapes)) == 1
-    if equal and ((len(shapes),) + shapes[0] == wanted.shape or answer.holder == "list" and not fitting):
+    complete = len(shapes) * answer.pieces[0].values.size == wanted.size and not fitting
+    if equal and (complete or (len(shapes),) + shapes[0] == wanted.shape or answer.holder == "list" and not fitting):
         seen.mark(generic.LIST)
         stacked = np.stack([piece.values for piece in answer.pieces])
         return (type(answer.pieces[0])(stacked, str(stacked.dtype), "list"),)

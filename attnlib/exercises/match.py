@@ -165,6 +165,7 @@ class Matcher:
         self.exercise, self.seen, self.imprecise = exercise, seen, imprecise
         self.known = {}
         screen = exercise.screen()
+        self.screened = any(one.index == screen and one.case.aspect == PLAIN for one in seen)
         self.order = range(len(seen))
         # what ends most comparisons comes first: the screen, ordinary input, what is wrong
         self.order = sorted(self.order, key=lambda k: (seen[k].index != screen,
@@ -209,7 +210,7 @@ class Matcher:
     def scan(self, size, most):
         """[(hypothesis, cases that it misses)], the fewest aspects missed, and at most `most`."""
         found = []
-        for hypothesis in self.exercise.hypotheses(size) if size else [()]:
+        for hypothesis in self._candidates(size):
             missed = self._missed(hypothesis, most)
             if missed is None or not self.evident(hypothesis, missed):
                 continue
@@ -217,6 +218,12 @@ class Matcher:
                 most, found = self._count(missed), []
             found.append((hypothesis, missed))
         return found, most
+
+    def _candidates(self, size):
+        """The hypotheses of a size, without those whose likes the screen rules out."""
+        for alike, group in self.exercise.groups(size).items():
+            if not self.screened or len(group) == 1 or self.level(alike, self.order[0]):
+                yield from group
 
     def _missed(self, hypothesis, most):
         """The cases not explained; None if an ordinary one is, one speaks against it, or too many."""
@@ -245,13 +252,18 @@ class Matcher:
             if exact(hypothesis) == most:
                 mistakes = tuple(self.exercise.mistakes[i] for i, _ in hypothesis)
                 found.setdefault(tuple(m.name for m in mistakes), (mistakes, hypothesis))
-        sets, first = [mistakes for mistakes, _ in found.values()], next(iter(found.values()))[1]
-        return {"sets": sets, "hypothesis": first}
+        found = list(filter(self._written, found.values())) or list(found.values())
+        return {"sets": [mistakes for mistakes, _ in found], "hypothesis": found[0][1]}
 
-    def finding(self):
+    def _written(self, chosen):
+        """Whether a mistake of this set is told by the learner's own text, as far as that can be read."""
+        text = next((seen.source for seen in self.seen if seen.source), "")
+        return any(mistake.written and mistake.written in text for mistake in chosen[0])
+
+    def finding(self, largest=2):
         """The smallest set of mistakes that leaves the fewest aspects unexplained."""
         chosen, most = [], len(self.seen)
-        for size in (0, 1) if self.one_number() else (0, 1, 2):
+        for size in range(1 + min(largest, 2 - self.one_number())):
             found, fewest = self.scan(size, most)
             if found:
                 chosen, most = found, fewest - 1  # more mistakes must explain more
@@ -285,7 +297,7 @@ def explain(exercise, seen):
     finding = matcher.finding()
     if not finding.explained and not finding.sets:
         loose = Matcher(exercise, seen, imprecise=True)
-        second = loose.finding()
+        second = loose.finding(largest=1)
         if second.explained and "float64" in {s.case.dtype for s in seen}:
             matcher, finding = loose, second
             finding.generic["imprecise"] = generic.IMPRECISE

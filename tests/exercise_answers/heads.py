@@ -310,7 +310,7 @@ def multi_order(x, w_q, w_k, w_v, w_o, n_heads):
     return multi(x, (w_q, w_v, w_k, w_o), n_heads)
 
 
-@answers.wrong("multi_head_attention", "K Qᵀ instead of Q Kᵀ")
+@answers.wrong("multi_head_attention", "queries and keys swapped")
 def multi_queries_for_keys(x, w_q, w_k, w_v, w_o, n_heads):
     return multi(x, (w_k, w_q, w_v, w_o), n_heads)
 
