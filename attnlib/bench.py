@@ -23,6 +23,7 @@ import numpy as np
 from attnlib import online_numpy as online
 from attnlib import threads
 
+RECORDED = Path(__file__).with_name("recorded")
 HEADS, D = 8, 64
 SIZES = (256, 512, 1024, 2048, 4096, 8192, 16384)
 MOST_SCORES = 2**28  # 1 GiB of float32: dense contenders stop there
@@ -486,8 +487,31 @@ def ratio(got, label):
 
 def recorded(name):
     """The measurement kept as attnlib/recorded/NAME.json: what bench() returned there. None where there is none."""
-    path = Path(__file__).with_name("recorded") / f"{name}.json"
+    path = RECORDED / f"{name}.json"
     return json.loads(path.read_text(encoding="utf-8")) if path.exists() else None
+
+
+def gpu_times(what, measure):
+    """{label: seconds} that measure() finds on this machine's GPU, else those recorded on another one; {} where none are.
+
+    For a chapter's cells: a line says where the figures come from. With ATTNLIB_RECORD=1 in the
+    environment those of this GPU are recorded, in attnlib/recorded/chapters.json.
+    """
+    import torch
+    record = recorded("chapters") or {}
+    if torch.cuda.is_available():
+        triton = metadata.version("triton") if util.find_spec("triton") else "none"
+        record[what] = {"device": torch.cuda.get_device_name(), "date": datetime.date.today().isoformat(),
+                        "torch": torch.__version__, "triton": triton, "times": measure()}
+        if os.environ.get("ATTNLIB_RECORD") == "1":
+            path = RECORDED / "chapters.json"
+            path.parent.mkdir(exist_ok=True)
+            path.write_text(json.dumps(record, indent=1) + "\n", encoding="utf-8")
+    if what not in record:
+        print("No GPU here, and no measurement has been recorded yet.")
+        return {}
+    print("{device}, {date}, torch {torch}, triton {triton}:".format(**record[what]))
+    return record[what]["times"]
 
 
 def markdown(record, what="ms", is_causal=False, factor=1, sizes=None):

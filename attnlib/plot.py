@@ -278,6 +278,47 @@ def memory_against_n(record):
     lines_against_n(axes, lines, "Memory beyond the arguments", "MiB")
 
 
+@in_book_style
+def roofline(peak_flops, bandwidth, intensities):
+    """The most operations a second that a device allows, against operations for each byte moved.
+
+    peak_flops in operations a second, bandwidth in bytes a second; `intensities` {name: operations
+    for each byte} are marked where they meet the roof: limits, not measurements.
+    """
+    axes, = subplots(3.2, "a")
+    ridge = peak_flops / bandwidth
+    intensity = np.array([0.3, ridge, 30 * ridge])
+    axes.loglog(intensity, np.minimum(peak_flops, intensity * bandwidth) / 1e12, color=COLORS["scores"])
+    axes.axvline(ridge, color=COLORS["scores"], linestyle=":", linewidth=1)
+    for name, x in intensities.items():
+        y = min(peak_flops, x * bandwidth) / 1e12
+        axes.plot(x, y, "o", color=COLORS["output"])
+        is_flat = x > 0.9 * ridge
+        axes.annotate(name, (x, y), xytext=(0, 9) if is_flat else (-8, 4), textcoords="offset points", fontsize=9,
+                      ha="center" if is_flat else "right", va="bottom")
+    axes.annotate("memory is the limit", (ridge / 1.2, 0.5), ha="right", fontsize=9, color=COLORS["scores"])
+    axes.annotate("arithmetic is", (ridge * 1.2, 0.5), fontsize=9, color=COLORS["scores"])
+    axes.set(xlabel="operations for each byte", ylabel="TFLOP/s", ylim=(0.35, 3 * peak_flops / 1e12),
+             title="The most that the device allows")
+    axes.minorticks_off()
+
+
+@in_book_style
+def kernel_blocks(loaded, weights):
+    """What each program of a row kernel loads and stores, both `(rows, block)`; NaN where nothing is stored."""
+    left, right = subplots(2.1, "ab")
+    grid(left, loaded, "scores", "What the programs load")
+    grid(right, np.where(np.isnan(weights), 0, weights), "weights", "What they store", digits=2)
+    for text in right.texts:
+        column, row = map(round, text.get_position())
+        if np.isnan(weights[row, column]):
+            text.set_text("")
+            right.add_patch(plt.Rectangle((column - 0.5, row - 0.5), 1, 1, facecolor="white", hatch="///",
+                                          edgecolor="#dddddd", linewidth=0))
+    for axes in (left, right):
+        axes.set(xlabel="column of the block", ylabel="program")
+
+
 def overview(path):
     """Write the figure of the README and of the first page: the book's row, from scores to output."""
     from attnlib import softmax

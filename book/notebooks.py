@@ -1,4 +1,5 @@
 """Where the notebooks are, and the first code cell that they share."""
+import importlib.util
 import os
 from pathlib import Path
 
@@ -12,6 +13,7 @@ import importlib.util
 if importlib.util.find_spec("attnlib") is None:  # in Colab, say
     %pip install --quiet --no-deps git+{url}@{branch}"""
 SET_UP_TAG = "remove-cell"  # the book's readers have nothing to install
+DEVICE_TAG = "depends-on-device"  # on a GPU, or without Triton, the cell says something else
 
 
 def notebook_paths(chapters=CHAPTERS):
@@ -32,6 +34,14 @@ def set_up_source(repository):
 def is_set_up(cell):
     return (cell["cell_type"] == "code"
             and 'find_spec("attnlib")' in cell["source"])
+
+
+def says_the_same_here(cell):
+    """Whether the cell must print what the book shows: it was filled with Triton and without a GPU."""
+    if DEVICE_TAG not in cell["metadata"].get("tags", []):
+        return True
+    import torch
+    return bool(importlib.util.find_spec("triton")) and not torch.cuda.is_available()
 
 
 def use_one_environment():

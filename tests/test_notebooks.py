@@ -274,3 +274,18 @@ def test_noise_of_a_few_levels_passes():
     noise = rng.integers(-6, 7, size=figure.shape)
     rms, _, _ = figures.largest_difference(figure, figure + noise)
     assert 0 < rms < figures.TOLERANCE
+
+
+# --- outputs that depend on the device ----------------------------------------
+
+@pytest.mark.parametrize("tag, has_gpu, has_triton, same", [
+    ("remove-input", True, False, True),
+    (notebooks.DEVICE_TAG, False, True, True),
+    (notebooks.DEVICE_TAG, True, True, False),
+    (notebooks.DEVICE_TAG, False, False, False),
+])
+def test_only_a_cell_that_says_so_may_differ_on_another_device(monkeypatch, tag, has_gpu, has_triton, same):
+    import torch
+    monkeypatch.setattr(torch.cuda, "is_available", lambda: has_gpu)
+    monkeypatch.setattr(notebooks.importlib.util, "find_spec", lambda name: has_triton or None)
+    assert notebooks.says_the_same_here(code(tags=[tag])) is same

@@ -1,0 +1,116 @@
+"""The kernels that a chapter shows: they run where Triton is not installed, and compile for GPUs that are not here."""
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import nbformat
+import pytest
+
+from attnlib import no_triton
+from book import notebooks
+
+TESTS = Path(__file__).parent
+CHAPTERS = ["14_from_numpy_to_cuda.ipynb", "solutions/14_from_numpy_to_cuda.ipynb"]
+
+
+def code_cells(chapter):
+    """All cells of code but the first, which installs attnlib."""
+    cells = nbformat.read(notebooks.CHAPTERS / chapter, as_version=4).cells
+    return [cell for cell in cells if cell.cell_type == "code"][1:]
+
+
+def run(program, cells, *args, **environment):
+    """What a program prints that gets the sources of these cells, in a process of its own."""
+    done = subprocess.run([sys.executable, "-c", program, *map(str, args)], text=True, capture_output=True,
+                          input=json.dumps([cell.source for cell in cells]), cwd=TESTS.parent,
+                          env={**os.environ, "MPLBACKEND": "agg", "CUDA_VISIBLE_DEVICES": "", **environment})
+    assert done.returncode == 0, done.stderr
+    return json.loads(done.stdout.splitlines()[-1])
+
+
+# --- without Triton ---
+
+WITHOUT_TRITON = """
+import contextlib, io, json, linecache, sys
+sys.modules["triton"] = None  # import triton raises ImportError
+said, names = [], {"__name__": "__main__"}
+for number, source in enumerate(json.load(sys.stdin)):
+    linecache.cache[f"cell {number}"] = len(source), None, source.splitlines(True), f"cell {number}"
+    with contextlib.redirect_stdout(io.StringIO()) as out:
+        exec(compile(source, f"cell {number}", "exec"), names)
+    said.append(out.getvalue())
+print(json.dumps(said))
+"""
+
+
+def stored_text(cell):
+    return "".join(output.get("text", "") for output in cell.outputs)
+
+
+@pytest.mark.parametrize("chapter", CHAPTERS)
+def test_cells_run_without_triton_and_say_the_same(chapter):
+    cells = code_cells(chapter)
+    said = run(WITHOUT_TRITON, cells)
+    for cell, text in zip(cells, said, strict=True):
+        if notebooks.DEVICE_TAG not in cell.metadata.get("tags", []):
+            assert text == stored_text(cell), cell.source
+    if not chapter.startswith("solutions"):
+        assert "Triton is not installed: a stand-in runs the kernels.\n" in said
+
+
+def test_the_stand_in_masks_loads_and_stores():
+    import torch
+    numbers = no_triton.pointer_to(torch.arange(6.0).view(2, 3)[1])
+    column = no_triton.arange(0, 4)
+    loaded = no_triton.load(numbers + column, mask=column < 3, other=-1.0)
+    assert loaded.tolist() == [3.0, 4.0, 5.0, -1.0]
+    target = torch.zeros(5)
+    no_triton.store(no_triton.pointer_to(target) + column, loaded, mask=column < 2)
+    assert target.tolist() == [3.0, 4.0, 0.0, 0.0, 0.0]
+
+
+def test_the_stand_in_is_no_substitute_for_the_checker():
+    assert "Triton exists for Linux" in run(WITHOUT_TRITON, code_cells(CHAPTERS[1]))[-1]
+
+
+# --- compiled for GPUs ---
+
+COMPILED = """
+import ast, json, sys
+sys.path.insert(0, "tests")
+import compiled, torch, triton
+from pathlib import Path
+kernels = [ast.unparse(node) for source in json.load(sys.stdin) if "@triton.jit" in source
+           for node in ast.parse(source).body if getattr(node, "decorator_list", [])]
+# Triton reads a kernel's source from its file.
+(Path(sys.argv[2]) / "kernels.py").write_text("import triton, triton.language as tl\\n" + "\\n".join(kernels))
+sys.path.insert(0, sys.argv[2])
+import kernels
+triton.runtime.driver.set_active(compiled.NoDevice(int(sys.argv[1])))
+scores, out = torch.empty(8, 1000), torch.empty(8, 1024)
+launches = {
+    "one_row": (out[0], out[1], {"n": 1024}),
+    "many_rows": (out, out, 1024, 1024, {"n": 1024}),
+    "what_is_loaded": (scores, out, 1000, 1000, -float("inf"), {"BLOCK": 1024}),
+    "softmax_kernel": (scores, scores, 1000, 1000, 1000, {"BLOCK": 1024})}
+facts = []
+for name in set(launches) & set(vars(kernels)):
+    *args, constants = launches[name]
+    [kernel] = compiled.compiled(lambda: getattr(kernels, name)[(8,)](*args, **constants))
+    facts.append(compiled.facts(kernel))
+print(json.dumps(facts))
+"""
+
+
+@pytest.mark.parametrize("capability", [75, 80, 90])
+@pytest.mark.parametrize("chapter, kernels", [
+    (CHAPTERS[0], {"one_row", "many_rows", "what_is_loaded", "softmax_kernel"}), (CHAPTERS[1], {"softmax_kernel"})],
+    ids=["chapter", "solutions"])
+def test_kernels_compile_for_gpus(chapter, kernels, capability, tmp_path):
+    pytest.importorskip("triton")
+    facts = run(COMPILED, code_cells(chapter), capability, tmp_path, TRITON_INTERPRET="0")
+    assert {kernel["kernel"] for kernel in facts} == kernels
+    assert all(kernel["stack"] == 0 for kernel in facts), facts
