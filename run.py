@@ -1,4 +1,4 @@
-"""Build, test, serve and fill the book: `python3 run.py --help` says how.
+"""Build, test, check and serve the book: `python3 run.py --help` says how.
 
 Only the standard library is used here, in the syntax of Python 3.6, so that
 an old Python can still say in a sentence that it is too old.
@@ -26,6 +26,7 @@ VENV = ROOT / ".venv"
 # without the right text in it .venv is not finished.
 STAMP = VENV / "made-by-run.py"
 HTML = ROOT / "_build" / "html"
+STUDENT = ROOT / "_build" / "student"  # the same without the solutions
 FIRST_PAGE = HTML / "index.html"
 
 DISK_IS_FULL = ("the disk is full: free about 3 GB (6 GB where torch brings "
@@ -200,9 +201,10 @@ def lock(file):
 
 # --- the commands ---------------------------------------------------------
 
-def call(*command):
+def call(*command, **more):
+    """The exit code of a command; `more` goes into its environment."""
     return subprocess.call([str(part) for part in command], cwd=str(ROOT),
-                           env=environment())
+                           env=dict(environment(), **more))
 
 
 def book(options):
@@ -211,15 +213,31 @@ def book(options):
         # A warm build shows only the warnings of the pages that changed.
         if HTML.parent.exists():
             shutil.rmtree(str(HTML.parent))
-        code = call(in_venv("jupyter-book"), "build", "-W", "-n",
-                    "--keep-going", ".")
+        code = build() or build_student()
     if code != 0:
         FIRST_PAGE.unlink(missing_ok=True)  # so that is_built() is False
         raise Failure("the book was not built; the warnings and errors above "
                       "say why", code)
-    say("the first page is {}\n        {}".format(
-        FIRST_PAGE, FIRST_PAGE.as_uri()))
+    say("the first page is {}\n        {}\n        and without the "
+        "solutions {}".format(FIRST_PAGE, FIRST_PAGE.as_uri(),
+                              STUDENT / "index.html"))
     return 0
+
+
+def build(*arguments, **more):
+    return call(in_venv("jupyter-book"), "build", "-W", "-n", "--keep-going",
+                *arguments, ".", **more)
+
+
+def build_student():
+    """The student edition, from the same sources, beside the book."""
+    place = HTML.parent / "student-build"
+    place.mkdir(parents=True)
+    code = build("--path-output", place, BOOK_EDITION="student")
+    if code == 0:
+        (place / "_build" / "html").rename(STUDENT)
+        shutil.rmtree(str(place))
+    return code
 
 
 def test(options):
@@ -239,6 +257,13 @@ def bench(options):
     set_up()
     return call(in_venv("python"), "-m", "attnlib.bench",
                 *options.further_arguments)
+
+
+def check(options):
+    set_up()
+    if not is_built():
+        book(options)
+    return call(in_venv("python"), "-m", "book.pages", HTML)
 
 
 def serve(options):
@@ -290,7 +315,7 @@ class QuietHandler(http.server.SimpleHTTPRequestHandler):
 
 def parse(arguments):
     parser = argparse.ArgumentParser(
-        prog="run.py", description="Build, test, serve and fill the book. "
+        prog="run.py", description="Build, test, check and serve the book. "
         "The first run makes .venv, which takes a minute or two.")
     commands = parser.add_subparsers(metavar="COMMAND", dest="command")
     commands.required = True
@@ -304,6 +329,8 @@ def parse(arguments):
     add(book, "build _build/html from nothing, warnings are errors")
     add(test, "run all tests and every notebook; further arguments, such as "
               "-k softmax, go to pytest")
+    add(check, "open every page in Chromium and say what is wrong there; "
+               "builds the book if needed")
     add(serve, "show the book on this machine; builds it if needed"
         ).add_argument("--port", type=int,
                        help="default: the first free one from 8000 on")

@@ -22,7 +22,8 @@ def checkout(tmp_path, monkeypatch):
     for name, value in {
             "ROOT": tmp_path, "VENV": tmp_path / ".venv",
             "STAMP": tmp_path / ".venv" / "made-by-run.py",
-            "HTML": html, "FIRST_PAGE": html / "index.html"}.items():
+            "HTML": html, "FIRST_PAGE": html / "index.html",
+            "STUDENT": tmp_path / "_build" / "student"}.items():
         monkeypatch.setattr(run, name, value)
     return tmp_path
 
@@ -188,7 +189,8 @@ def calls(checkout, monkeypatch):
     """What the commands call, with set-up already done; exit code 3."""
     called = []
     monkeypatch.setattr(run, "set_up", lambda: None)
-    monkeypatch.setattr(run, "call", lambda *c: called.append(c) or 3)
+    monkeypatch.setattr(run, "call",
+                        lambda *c, **more: called.append(c) or 3)
     return called
 
 
@@ -199,6 +201,33 @@ def test_book_is_built_cold_and_fails_with_its_code(calls, checkout, capsys):
     assert run.main(["book"]) == 3
     assert not stale.exists() and {"-W", "-n"} <= set(calls[0])
     assert "the book was not built" in capsys.readouterr().err
+
+
+def test_the_student_edition_is_built_beside_the_book(
+        calls, checkout, monkeypatch):
+    def build(*command, **more):
+        calls.append(more)
+        place = checkout
+        if "--path-output" in command:
+            place = command[command.index("--path-output") + 1]
+        (place / "_build" / "html").mkdir(parents=True)
+        return 0
+    monkeypatch.setattr(run, "call", build)
+    assert run.main(["book"]) == 0
+    assert calls == [{}, {"BOOK_EDITION": "student"}]
+    assert sorted(p.name for p in (checkout / "_build").iterdir()) == [
+        "html", "student"]
+
+
+def test_check_builds_the_book_first(calls, checkout, capsys):
+    assert run.main(["check"]) == 3
+    assert len(calls) == 1 and "-W" in calls[0]
+    run.FIRST_PAGE.parent.mkdir(parents=True)
+    for path in (checkout / "_config.yml", checkout / "_toc.yml",
+                 run.FIRST_PAGE):
+        path.touch()
+    assert run.main(["check"]) == 3
+    assert calls[1][1:] == ("-m", "book.pages", run.HTML)
 
 
 def test_test_passes_arguments_and_exit_code_on(calls):

@@ -44,3 +44,46 @@ window.addEventListener("load", async () => {
   keepPunctuation();
   scrollWideFormulas();
 });
+
+// On paper nothing unfolds: print what is folded, then fold it again.
+let unfolded = [];
+window.addEventListener("beforeprint", () => {
+  unfolded = all("details:not([open])");
+  unfolded.forEach((details) => { details.open = true; });
+});
+window.addEventListener("afterprint", () => unfolded.forEach((details) => {
+  details.open = false;
+}));
+
+// The reader's place: the section on top of the screen, kept in this browser.
+const root = new URL(document.documentElement.dataset.content_root ?? "",
+                     location.href);
+const PLACE = `place in ${root.pathname}`; // other books may share the host
+const words = (heading) => heading.innerText.replace(/#$/, "").trim();
+const keepPlace = () => {
+  const page = DOCUMENTATION_OPTIONS.pagename;
+  const section = all(".bd-article section[id]").filter((e) =>
+    e.getBoundingClientRect().top < innerHeight / 3).at(-1);
+  if (!section || scrollY < 200 || !/\/\d\d_/.test(page)) return;
+  const names = [document.querySelector("h1"), section.querySelector("h2, h3")];
+  localStorage.setItem(PLACE, JSON.stringify({
+    url: `${page}.html#${section.id}`,
+    name: names.map(words).join(", "),
+  }));
+};
+// A link back to it stands below the title of the first page.
+const showPlace = () => {
+  const place = JSON.parse(localStorage.getItem(PLACE) ?? "null");
+  if (!place || DOCUMENTATION_OPTIONS.pagename !== "chapters/index") return;
+  const link = document.createElement("a");
+  link.className = "last-place";
+  link.href = new URL(place.url, root);
+  link.textContent = `Read on: ${place.name}`;
+  document.querySelector(".page-files").append(link);
+};
+let settled;
+window.addEventListener("scroll", () => {
+  clearTimeout(settled);
+  settled = setTimeout(keepPlace, 200);
+});
+document.addEventListener("DOMContentLoaded", showPlace);

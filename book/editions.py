@@ -1,0 +1,146 @@
+"""What the build adds around the pages.
+
+A line of links below a chapter's title, the versions below its last
+paragraph, the whole book as one archive; and, where the environment variable
+BOOK_EDITION is "student", the book without its solutions.
+"""
+import os
+import re
+import zipfile
+from pathlib import Path
+
+import yaml
+from docutils import nodes
+from sphinx.transforms import SphinxTransform
+
+from book import notebooks
+
+SOLUTIONS = "chapters/solutions/"
+SHOWN = {"numpy": "NumPy", "torch": "torch", "matplotlib": "Matplotlib"}
+# After it comes what `python3 run.py slides` has printed (book/prints.py).
+PRINTED = "<!-- printed -->"
+
+
+def is_student(app):
+    return os.environ.get("BOOK_EDITION") == "student"
+
+
+# --- the student edition ----------------------------------------------------
+
+def leave_solutions_out(app, config):
+    """Put a table of contents without them in the place of the book's."""
+    if not is_student(app):
+        return
+    toc = yaml.safe_load(Path(app.srcdir, "_toc.yml").read_text("utf-8"))
+    for part in toc["parts"]:
+        part["chapters"] = [chapter for chapter in part["chapters"]
+                            if not chapter["file"].startswith(SOLUTIONS)]
+    toc["parts"] = [part for part in toc["parts"] if part["chapters"]]
+    path = Path(app.outdir).parent / "toc_without_solutions.yml"
+    path.write_text(yaml.safe_dump(toc, sort_keys=False), "utf-8")
+    config.external_toc_path = str(path)
+
+
+class WithoutSolutions(SphinxTransform):
+    """No paragraph or list item about them, and no link to them."""
+    default_priority = 205
+
+    def apply(self):
+        if not is_student(self.app):
+            return
+        about = [node for node in self.document.findall(
+                     lambda n: isinstance(n, (nodes.paragraph,
+                                              nodes.list_item)))
+                 if node.astext().startswith("Solutions")]
+        for node in about:
+            if node.parent and node in node.parent:
+                node.parent.remove(node)
+        for link in list(self.document.findall(nodes.Element)):
+            if "solutions/" in str(link.get("reftarget", "")):
+                link.replace_self(link.children)
+
+
+# --- what the pages say of themselves ---------------------------------------
+
+def add_lines(app, pagename, templatename, context, doctree):
+    body = context.get("body")
+    if not body or doctree is None:
+        return
+    files = links(app, pagename, context["pathto"])
+    if files is not None:
+        body = body.replace("</h1>", "</h1>\n" + files, 1)
+    if has_outputs(app, pagename):
+        body += f'\n<p class="versions">{versions()}</p>'
+    context["body"] = body
+
+
+def links(app, pagename, pathto):
+    """Below the title: the same in other forms."""
+    if pagename == app.config.master_doc:
+        address = pathto(archive_name(), resource=True)
+        found = (f'<a href="{address}" download>The whole book to read '
+                 "offline (zip)</a>")
+    elif is_chapter(pagename):
+        deck = pagename.rsplit("/", 1)[1] + ".slides.html"
+        has_deck = Path(app.outdir, f"{pagename}.slides.html").exists()
+        found = f'<a href="{deck}">Slides</a>' if has_deck else ""
+        found += PRINTED
+    else:
+        return None
+    return f'<p class="page-files">{found}</p>'
+
+
+def is_chapter(pagename):
+    return re.fullmatch(r"chapters/\d\d_\w+", pagename) is not None
+
+
+def has_outputs(app, pagename):
+    return str(app.env.doc2path(pagename)).endswith(".ipynb")
+
+
+def versions():
+    """The pins that `python3 run.py test` compares the outputs under."""
+    pins = dict(re.findall(
+        r"^([\w-]+)==(\S+)", (notebooks.ROOT / "requirements.txt").read_text(
+            "utf-8"), re.MULTILINE))
+    shown = [f"{SHOWN[name]} {pins[name]}" for name in SHOWN]
+    return f"Outputs made with {', '.join(shown)}."
+
+
+# --- the files --------------------------------------------------------------
+
+def archive_name():
+    return notebooks.repository()["url"].rstrip("/").split("/")[-1] + ".zip"
+
+
+def finish(app, exception):
+    if exception is None and app.builder.name == "html":
+        drop_what_no_page_loads(Path(app.outdir) / "_static",
+                                Path(app.config.mathjax_path).name)
+        pack(Path(app.outdir), archive_name())
+
+
+def drop_what_no_page_loads(static, mathjax):
+    # The icons come from the theme's fonts; this would load them once more.
+    (static / "scripts" / "fontawesome.js").write_text("")
+    used = {mathjax, "core.js", "loader.js", "startup.js"}
+    for bundle in (static / "mathjax").glob("*.js"):  # a megabyte or two each
+        if bundle.name not in used:
+            bundle.unlink()
+
+
+def pack(folder, name):
+    """The folder's files in one archive, below one folder of its name."""
+    files = sorted(path for path in folder.rglob("*") if path.is_file()
+                   and path.suffix != ".zip" and path.name != ".buildinfo")
+    with zipfile.ZipFile(folder / name, "w", zipfile.ZIP_DEFLATED) as archive:
+        for path in files:
+            archive.write(path, Path(name).stem / path.relative_to(folder))
+
+
+def setup(app):
+    app.connect("config-inited", leave_solutions_out, priority=850)
+    app.add_transform(WithoutSolutions)
+    app.connect("html-page-context", add_lines, priority=900)
+    app.connect("build-finished", finish, priority=900)
+    return {"parallel_read_safe": True, "parallel_write_safe": True}

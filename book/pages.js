@@ -1,0 +1,169 @@
+// What a browser shows of a page: problems as sentences, and counts.
+// pages.py calls these functions in each page that it opens.
+window.bookPages = (() => {
+  const all = (selector, within = document) =>
+    [...within.querySelectorAll(selector)];
+  const shown = (element) => element.checkVisibility({
+    visibilityProperty: true, opacityProperty: true });
+  const short = (text, length = 60) =>
+    text.replace(/\s+/g, " ").trim().slice(0, length);
+  const named = (element) =>
+    `<${element.tagName.toLowerCase()}> ${JSON.stringify(short(
+      element.getAttribute("aria-label") || element.innerText
+      || element.outerHTML))}`;
+
+  const tex = (formula) =>
+    MathJax.startup.document.getMathItemsWithin(formula)[0].math;
+  const formulas = () => all(".math").flatMap((formula) => {
+    const error = formula.querySelector(
+      "mjx-merror, [data-mjx-error], [mathcolor=red], [style*='color: red']");
+    if (error) return [`formula with an error: ${short(tex(formula))}: ${
+      error.dataset.mjxError ?? "unknown command"}`];
+    return formula.querySelector("mjx-container")
+      ? [] : [`formula not rendered: ${short(formula.textContent)}`];
+  });
+
+  // Text stands beside each figure for those who cannot see it.
+  const wordless = () => all("img, svg[role=img], canvas, video").filter(
+    (figure) => figure.getBoundingClientRect().width > 64  // no icon
+      && !figure.closest("[aria-hidden=true], mjx-container")).flatMap(
+    (figure) => {
+      const text = figure.getAttribute("alt")
+        || figure.getAttribute("aria-label") || "";
+      const isSentence = text.length >= 20 && text.split(/\s+/).length >= 4
+        && !text.includes("_build");
+      return isSentence ? [] : [`figure without a text: ${short(
+        figure.outerHTML, 100)}`];
+    });
+
+  const scrollsItself = (element, top) => {
+    for (let e = element.parentElement; e && e !== top; e = e.parentElement)
+      if (getComputedStyle(e).overflowX !== "visible") return true;
+    return false;
+  };
+  const sideways = () => {
+    const root = document.documentElement;
+    const excess = root.scrollWidth - root.clientWidth;
+    if (excess <= 0) return [];
+    const wide = all("body *").filter((e) => shown(e)
+      && e.getBoundingClientRect().right > root.clientWidth + 0.5
+      && !scrollsItself(e, document.body));
+    return [`the page scrolls sideways by ${excess} px: ${
+      wide.length ? named(wide.at(-1)) : "the cause is not visible"}`];
+  };
+
+  // On paper nothing scrolls: what is wider than its box is cut off.
+  const edge = (element) => {
+    let right = innerWidth;
+    for (let e = element; e && e !== document.body; e = e.parentElement)
+      if (getComputedStyle(e).overflowX !== "visible")
+        right = Math.min(right, e.getBoundingClientRect().left
+          + e.clientLeft + e.clientWidth);
+    return right;
+  };
+  const cutOff = () => all("article :is(pre, table, mjx-math, img)")
+    .filter((e) => shown(e) && e.getBoundingClientRect().left
+      + Math.max(e.scrollWidth, e.offsetWidth) > edge(e) + 2)
+    .map((e) => `cut off in print: ${named(e)}`);
+
+  // Without scripts nothing may be hidden that is text of the page.
+  const hidden = () => all("article :is(h1, h2, h3, p, li, pre, td)")
+    .filter((e) => e.textContent.trim() && !e.closest("details, dialog")
+      && !shown(e))
+    .map((e) => `hidden without scripts: ${short(e.textContent)}`);
+
+  const reachable = "a[href], button, input, select, textarea, summary, "
+    + "[tabindex], [contenteditable=true], audio[controls], video[controls]";
+  const focusable = () => all(reachable).filter((e) => shown(e)
+    && !e.disabled && !e.closest("[inert]")
+    && (e.tabIndex >= 0 || e.matches("a, button, summary, input")));
+  let visited = new Set();
+  const watchFocus = () => {
+    visited = new Set();
+    document.addEventListener("focusin", (event) => visited.add(event.target));
+    document.activeElement?.blur();
+    return focusable().length;
+  };
+  const unreached = () => [
+    ...focusable().filter((e) => !visited.has(e)),
+    // A hand over something that no key can press.
+    ...all("body *").filter((e) => shown(e)
+      && getComputedStyle(e).cursor === "pointer"
+      && getComputedStyle(e.parentElement).cursor !== "pointer"
+      && !e.closest(`${reachable}, label`)),
+  ].map((e) => `the keyboard does not reach ${named(e)}`);
+
+  // The copy button's own script runs; only the clipboard is ours.
+  const copied = (button) => {
+    let text = null;
+    document.execCommand = () => {
+      const field = document.activeElement;
+      text = field?.value?.slice(field.selectionStart, field.selectionEnd)
+        ?? String(getSelection());
+      return true;
+    };
+    button.click();
+    delete document.execCommand;
+    return text?.replaceAll("\r\n", "\n");
+  };
+  const badCopies = () => all(".highlight").flatMap((block) => {
+    const code = block.querySelector("pre").textContent.trimEnd();
+    const button = block.querySelector("button.copybtn");
+    const text = button && copied(button)?.trimEnd();
+    if (!button) return [`no copy button: ${short(code)}`];
+    if (text !== code) return [
+      `copies ${JSON.stringify(short(text ?? ""))} and not ${short(code)}`];
+    return /^(>>>|\.\.\.|\$|In \[\d*\]:) |\u00a0/m.test(text)
+      ? [`copies more than code: ${short(text)}`] : [];
+  });
+
+  const accessibility = async (context = document) =>
+    (await axe.run(context, { resultTypes: ["violations"], preload: false })).violations
+      .map((v) => `axe ${v.id}: ${v.help} (${v.nodes.length}x, first ${
+        short(v.nodes[0].html, 100)})`);
+
+  const links = () => [...document.links].map((link) => link.href);
+  const count = () => ({ formulas: all(".math").length,
+    figures: all("article img, .slides img").length });
+
+  // Decks: one slide after the other, as on the wall.
+  const slides = () => Reveal.getSlides().length;
+  const showSlide = (number) => {
+    const { h, v } = Reveal.getIndices(Reveal.getSlides()[number]);
+    Reveal.slide(h, v, 99);
+  };
+  const textIn = (slide) => {
+    const walker = document.createTreeWalker(slide, NodeFilter.SHOW_TEXT);
+    const found = [];
+    while (walker.nextNode()) {
+      const parent = walker.currentNode.parentElement;
+      if (walker.currentNode.data.trim() && shown(parent)
+        && !parent.closest("mjx-assistive-mml, aside.notes")) found.push(parent);
+    }
+    return [...found, ...all("mjx-c", slide)];
+  };
+  const badSlide = (smallest) => {
+    const slide = Reveal.getCurrentSlide(), { width, height } = Reveal.getConfig();
+    const title = JSON.stringify(short(slide.innerText, 40)), found = [];
+    const frame = document.querySelector(".slides").getBoundingClientRect();
+    const scale = Reveal.getScale();
+    const boxes = all("*", slide).filter((e) => !e.closest("aside.notes"))
+      .map((e) => e.getBoundingClientRect()).filter((box) => box.height > 0);
+    const bottom = (Math.max(...boxes.map((b) => b.bottom)) - frame.top) / scale;
+    const right = (Math.max(...boxes.map((b) => b.right)) - frame.left) / scale;
+    if (bottom > height + 0.5)
+      found.push(`${title} is ${Math.round(bottom)} px high, the frame ${height}`);
+    if (right > width + 0.5)
+      found.push(`${title} is ${Math.round(right)} px wide, the frame ${width}`);
+    const small = textIn(slide).find((e) =>
+      parseFloat(getComputedStyle(e).fontSize) < smallest - 0.01);
+    if (small) found.push(`${title} has type of ${
+      getComputedStyle(small).fontSize}: ${short(small.textContent || small.outerHTML)}`);
+    const pre = all("pre", slide).find((e) => e.scrollWidth > e.clientWidth + 1);
+    if (pre) found.push(`${title} cuts code off: ${short(pre.textContent)}`);
+    return found;
+  };
+
+  return { formulas, wordless, sideways, cutOff, hidden, watchFocus, unreached,
+    badCopies, accessibility, links, count, slides, showSlide, badSlide };
+})();

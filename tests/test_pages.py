@@ -1,0 +1,207 @@
+"""`run.py check`: each thing that it looks for, seen to be found."""
+import asyncio
+import importlib.util
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from book import browser, pages
+from book.notebooks import ROOT
+
+needs_chromium = pytest.mark.skipif(
+    browser.chromium() is None, reason="no Chromium on this machine")
+
+MATHJAX = Path(importlib.util.find_spec("sphinx-mathjax-offline").origin
+               ).parent / "static" / "mathjax"
+PAGE = """\
+<!DOCTYPE html>
+<html lang="en"><head><meta charset="utf-8"><title>A page</title>
+<meta name="viewport" content="width=device-width">
+<style>body {{ color: #111; background: #fff; }}</style>
+</head>
+<body><main><article><h1>A page</h1><p>Some text.</p>
+{}
+</article></main></body></html>
+"""
+SCRIPT = '<script src="mathjax/tex-chtml.js" defer></script>'
+FIGURE = ('<img src="dot.svg" width="200" height="100" '
+          'alt="Two bars side by side; the left one is the higher.">')
+COPY = """<div class="highlight"><pre tabindex="0">{}</pre>
+<button class="copybtn" onclick="
+    const area = document.createElement('textarea');
+    area.value = {}; document.body.append(area); area.select();
+    document.execCommand('copy'); area.remove();">Copy</button></div>"""
+OF_THE_PAGE = "this.previousElementSibling.textContent"
+
+GOOD = [
+    FIGURE,
+    '<p><span class="math">\\(x^2\\)</span></p>',
+    "<table><tr><td>narrow</td></tr></table>",
+    COPY.format("x = 1", OF_THE_PAGE),
+    '<p id="place"><a href="#place">here</a></p><button>Press</button>',
+    '<p><a href="https://example.org/">a link loads nothing</a></p>',
+]
+BAD = {  # what is said of the page: what stands on it
+    "outside request: https://example.org/dot.png":
+        FIGURE.replace("dot.svg", "https://example.org/dot.png"),
+    "outside request: http://localhost/dot.svg":  # not below the sub-path
+        FIGURE.replace("dot.svg", "/dot.svg"),
+    "missing file: ": FIGURE.replace("dot.svg", "gone.svg"),
+    "page error: gone is not defined": "<script>gone();</script>",
+    "formula not rendered: \\(\\frac{1":
+        '<p><span class="math">\\(\\frac{1\\)</span></p>',
+    "formula with an error: \\left(1: Extra \\left":
+        '<p><span class="math">\\(\\left(1\\)</span></p>',
+    "formula with an error: \\undefined: unknown command":
+        '<p><span class="math">\\(\\undefined\\)</span></p>',
+    "formula not rendered: x": '<p><span class="math">x</span></p>',
+    'figure without a text: <img src="dot.svg" width="200" height="100" '
+    'alt="">': FIGURE.replace("Two bars side by side; the left one is the "
+                              "higher.", ""),
+    "figure without a text: <img": FIGURE.replace(
+        "Two bars side by side; the left one is the higher.",
+        "../_build/jupyter_execute/one two three.png"),
+    "the page scrolls sideways by": '<table><tr><td style="min-width: '
+                                    '2000px">wide</td></tr></table>',
+    "axe color-contrast": '<p style="color: #ccc">pale</p>',
+    "axe label": "<input>",
+    'the keyboard does not reach <button>': '<button tabindex="-1">No'
+        '</button>',
+    "the keyboard does not reach <span>":
+        '<p><span style="cursor: pointer">press me</span></p>',
+    "no copy button": '<div class="highlight"><pre>x = 1</pre></div>',
+    'copies "y = 2" and not x = 1': COPY.format("x = 1", "'y = 2'"),
+    "copies more than code": COPY.format("&gt;&gt;&gt; x", OF_THE_PAGE),
+    "a link leads nowhere: gone.html": '<a href="gone.html">gone</a>',
+    "a link leads nowhere: good0.html#gone":
+        '<a href="good0.html#gone">gone</a>',
+    "loads 1.6": FIGURE.replace("dot.svg", "large.png"),
+    "hidden without scripts: late":
+        '<p style="opacity: 0" id="late">late</p><script>document'
+        '.getElementById("late").style.opacity = 1</script>',
+    "cut off in print": '<pre style="overflow: auto; max-width: 600px" '
+                        f'tabindex="0">{"long " * 30}</pre>',
+}
+DARK = "<style>@media (prefers-color-scheme: dark) {p {color: #ccc}}</style>"
+PHONE = '<div style="width: 500px">wider than a phone</div>'
+
+
+@pytest.fixture(scope="module")
+def reports(tmp_path_factory):
+    """What is said of each of the pages above, by their names."""
+    folder = tmp_path_factory.mktemp("pages")
+    shutil.copytree(MATHJAX / "output" / "chtml",
+                    folder / "mathjax" / "output" / "chtml")
+    shutil.copy(MATHJAX / "tex-chtml.js", folder / "mathjax")
+    (folder / "dot.svg").write_text(
+        '<svg xmlns="http://www.w3.org/2000/svg" width="9" height="9"/>')
+    (folder / "large.png").write_bytes(os.urandom(1_600_000))
+    cases = {f"good{n}": text for n, text in enumerate(GOOD)}
+    cases |= {f"bad{n}": text for n, text in enumerate(BAD.values())}
+    cases |= {"dark": DARK, "phone": PHONE}
+    for name, text in cases.items():
+        text += SCRIPT if 'class="math"' in text else ""
+        (folder / f"{name}.html").write_text(PAGE.format(text), "utf-8")
+    found = asyncio.run(pages.examine(folder))
+    return {report.page.removesuffix(".html"): report for report in found}
+
+
+@needs_chromium
+@pytest.mark.parametrize("number", range(len(GOOD)))
+def test_a_good_page_has_no_problem(reports, number):
+    assert reports[f"good{number}"].problems == {}
+
+
+@needs_chromium
+@pytest.mark.parametrize("number, said", list(enumerate(BAD)))
+def test_a_bad_page_is_found(reports, number, said):
+    problems = reports[f"bad{number}"].problems
+    assert any(sentence.startswith(said) for sentence in problems), problems
+
+
+@needs_chromium
+def test_a_view_of_its_own_is_named(reports):
+    [(sentence, views)] = reports["dark"].problems.items()
+    assert sentence.startswith("axe color-contrast") and views == ["dark"]
+    [(sentence, views)] = reports["phone"].problems.items()
+    assert "sideways by" in sentence and views == ["390 px"]
+
+
+@needs_chromium
+def test_the_table_has_a_line_for_each_page(reports):
+    lines = list(pages.table(list(reports.values())))
+    for report in reports.values():
+        assert sum(line.startswith(report.page) for line in lines) == 1
+    assert any("light: loads 1.6" in line for line in lines)
+
+
+# --- decks ------------------------------------------------------------------
+
+DECK = """\
+<!DOCTYPE html>
+<html lang="en"><head><meta charset="utf-8"><title>A deck</title>
+<link rel="stylesheet" href="reveal.css">
+<link rel="stylesheet" href="slides.css"></head>
+<body><div class="reveal"><div class="slides">
+<section><h1>First</h1><p>Fits.</p>
+<aside class="notes"><p style="font-size: 8px">Small</p></aside></section>
+<section><h2>Second</h2>{}</section>
+</div></div>
+<script src="reveal.js"></script>
+<script>window.deckIsReady = Reveal.initialize({{
+    width: 1280, height: 720, margin: 0, center: false, transition: 'none'}});</script>
+</body></html>
+"""
+BAD_SLIDES = {
+    "": "",
+    "is 9": '<div style="height: 800px">High</div>',
+    "is 15": '<p style="width: 1500px">Wide</p>',
+    "has type of 14px": '<p>x<sub style="font-size: 14px">i</sub></p>',
+    "cuts code off": '<pre style="overflow: hidden; width: 300px">'
+                     f'{"long " * 30}</pre>',
+    "axe color-contrast": '<p style="color: #ddd">pale</p>',
+}
+
+
+@pytest.fixture(scope="module")
+def decks(tmp_path_factory):
+    from book import slides
+    folder = tmp_path_factory.mktemp("decks")
+    for name in ("reveal.css", "reveal.js"):
+        shutil.copy(slides.REVEAL / "dist" / name, folder)
+    shutil.copy(ROOT / "book" / "static" / "slides.css", folder)
+    for number, text in enumerate(BAD_SLIDES.values()):
+        (folder / f"{number}.slides.html").write_text(
+            DECK.format(text), "utf-8")
+    return asyncio.run(pages.examine(folder))
+
+
+@needs_chromium
+@pytest.mark.parametrize("number, said", list(enumerate(BAD_SLIDES)))
+def test_a_bad_slide_is_found(decks, number, said):
+    report = decks[number]
+    assert report.slides == 2
+    if not said:
+        assert report.problems == {}
+    else:
+        assert any(said in sentence for sentence in report.problems)
+        assert all(views == ["slide 2"] for views in report.problems.values())
+
+
+# --- without a browser ------------------------------------------------------
+
+def test_no_chromium_is_said_in_a_sentence(tmp_path):
+    """Run where no program is on the path and Playwright has fetched none."""
+    environment = {"PATH": "", "PYTHONPATH": str(ROOT),
+                   "PLAYWRIGHT_BROWSERS_PATH": str(tmp_path)}
+    done = subprocess.run(
+        [sys.executable, "-m", "book.pages", str(tmp_path)],
+        env=environment, cwd=ROOT, capture_output=True, text=True)
+    if any(Path(path).exists() for path in browser.INSTALLED):
+        pytest.skip("a browser stands where its installer puts it")
+    assert done.returncode == 1
+    assert done.stderr == f"check: {browser.NONE_FOUND}\n"
