@@ -1,5 +1,6 @@
-"""python3 -m attnlib.exercises [table [NAME ...] | pairs [NAME ...] | catalogue FOLDER]"""
+"""python3 -m attnlib.exercises [table [NAME ...] | pairs [NAME ...] | catalogue FOLDER | grade FOLDER]"""
 
+import argparse
 import sys
 
 from . import catalogue
@@ -8,6 +9,8 @@ from .proof import table
 
 def main(words):
     command, names = (words[0], words[1:]) if words else ("table", [])
+    if command == "grade":
+        return grade(names)
     if command == "catalogue" and len(names) == 1:
         print(*catalogue.write(names[0]), sep="\n")
     elif command == "table":
@@ -18,6 +21,13 @@ def main(words):
         print(__doc__)
         return 2
     return 0
+
+
+def grade(words):
+    """Grade the notebooks that a class has handed in."""
+    from . import handed_in  # needs POSIX
+
+    return handed_in.main(argparse.ArgumentParser("python3 -m attnlib.exercises grade", description=grade.__doc__), words)
 
 
 if __name__ == "__main__":
