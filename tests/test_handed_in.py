@@ -4,6 +4,7 @@ import csv
 import hashlib
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -15,7 +16,8 @@ import nbformat
 import pytest
 
 from attnlib.exercises import __main__ as command
-from attnlib.exercises import fence, handed_in, keeper, untrusted
+from attnlib.exercises import catalogue, fence, handed_in, keeper, untrusted
+from attnlib.exercises.grading import exercises
 from attnlib.exercises.handed_in import Unusable, collect, grade_folder
 
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="needs POSIX")
@@ -374,3 +376,34 @@ for name, deed in tried.items():
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
     assert (done.stdout, done.stderr) == ("", "")
     assert (tmp_path / "secret").exists() and not (tmp_path / "new").exists()
+
+
+# ---------------------------------------------------------------- the page for lecturers
+
+PAGE = (CHAPTERS / "for_lecturers.md").read_text(encoding="utf-8")
+EXPECTED = re.findall(r"^- \[`(\w+)`\]\(mistakes/(\w+)\.md#\w+\): (.+)\.$", PAGE, re.MULTILINE)
+
+
+def misnamed(exercise, page, names):
+    """What of this line is not in the catalogue."""
+    known = {mistake.name for mistake in (*exercises()[exercise].mistakes, *catalogue.ANYWHERE)}
+    home = catalogue.module_of(exercises()[exercise])
+    return [name for name in re.findall(r"\*([^;]+)\*", names) if name not in known] + [page] * (page != home)
+
+
+def test_page_for_lecturers_uses_the_catalogues_names():
+    assert len(EXPECTED) >= 15
+    assert {line[0]: misnamed(*line) for line in EXPECTED if misnamed(*line)} == {}
+    assert misnamed("softmax", "softmax", "*no scale*; *softmax twice*") == ["no scale"]
+    assert misnamed("softmax", "gpu", "*softmax twice*") == ["gpu"]
+
+
+def test_page_for_lecturers_plans_every_chapter():
+    plans = set(re.findall(r"^\| \[[^]]+\]\((\w+\.ipynb)\)", PAGE, re.MULTILINE))
+    assert plans == {path.name for path in CHAPTERS.glob("*.ipynb")} - {"00_start_here.ipynb"}
+
+
+def test_page_for_lecturers_shows_a_line_that_the_command_prints(graded):
+    shown = re.search(r"^\[1/3\] (.*): (\d) of (\d) correct \(\d\.\d s\)$", PAGE, re.MULTILINE)
+    assert shown
+    assert any(re.fullmatch(r"\[ ?\d+/\d+\] .*: \d of \d correct \(\d+\.\d s\)", line) for line in graded.said)
