@@ -285,7 +285,7 @@ def roofline(peak_flops, bandwidth, intensities):
     peak_flops in operations a second, bandwidth in bytes a second; `intensities` {name: operations
     for each byte} are marked where they meet the roof: limits, not measurements.
     """
-    axes, = subplots(3.2, "a")
+    axes, = subplots(2.7, "a")
     ridge = peak_flops / bandwidth
     intensity = np.array([0.3, ridge, 30 * ridge])
     axes.loglog(intensity, np.minimum(peak_flops, intensity * bandwidth) / 1e12, color=COLORS["scores"])
