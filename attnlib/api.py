@@ -9,7 +9,7 @@ import math
 
 from attnlib import checks, dense_numpy, online_numpy
 
-IMPLS = ("dense", "online")
+IMPLS = ("dense", "online", "triton")
 SOFTMAX_IMPLS = ("dense", "triton")
 HAS_TRITON = importlib.util.find_spec("triton") is not None
 
@@ -33,6 +33,11 @@ def softmax_kernels():
     return softmax_triton
 
 
+def attention_kernels():
+    from attnlib import flash_triton
+    return flash_triton
+
+
 def why_not_triton(kind, kernels, *arguments):
     """Why impl="triton" does not take these arguments, in a sentence; None where it does."""
     if kind == "numpy":
@@ -54,20 +59,25 @@ def choose_softmax_impl(impl, kind, scores):
     return impl
 
 
-def choose_impl(impl, kind, scores_shape):
-    """The one place where impl=None becomes a name.
+def choose_impl(impl, kind, scores_shape, *arguments):
+    """The one place where impl=None becomes a name for attention of these arguments.
 
     NumPy: online from 2^20 scores on. From about there (n = 512 with 8 heads, 1024 with one) it
     was faster in every measurement, and dense would take 4 MiB and more, twice over. But each head
     costs it 40 us before any work is done, so heads of fewer than 2^14 scores stay dense.
-    torch: dense, which autograd can differentiate twice and vmap can map.
+    torch: the Triton kernels for CUDA tensors that they take; else dense, which autograd can
+    differentiate twice and vmap can map.
     """
+    if impl is None and kind == "torch" and arguments[0].is_cuda and not why_not_triton(kind, attention_kernels, *arguments):
+        return "triton"
     if impl is None:
         *batch, n_q, n_k = scores_shape
         is_large = n_q * n_k >= 2**14 and math.prod(scores_shape) >= 2**20
         return "online" if kind == "numpy" and is_large else "dense"
     if impl not in IMPLS:
         raise ValueError(f"impl must be None or one of {', '.join(map(repr, IMPLS))}; got {impl!r}")
+    if impl == "triton" and (sentence := why_not_triton(kind, attention_kernels, *arguments)):
+        raise ValueError(sentence)
     return impl
 
 
@@ -291,8 +301,10 @@ def attention(query, key, value, attn_mask=None, *, is_causal=False, scale=None,
         return_lse: also return the log-sum-exp of each query's scores.
         impl: "dense" makes the whole `(..., n_q, n_k)` array of scores; "online" a block of it
             at a time, in memory that grows with n_q + n_k (in torch it can be differentiated
-            once, and not be mapped by vmap); None chooses: online for NumPy arrays with many
-            scores, else dense.
+            once, and not be mapped by vmap); "triton" is online's arithmetic in fused kernels, for
+            CUDA tensors of float16, bfloat16 and float32 with d_k and d_v up to 256 (likewise once,
+            no vmap, and no gradient of attn_mask). None chooses triton for the CUDA tensors that
+            it takes, online for NumPy arrays with many scores, and dense for all else.
 
     Returns:
         The output `(..., n_q, d_v)`, of query's kind, dtype and device; with return_lse the
@@ -303,7 +315,8 @@ def attention(query, key, value, attn_mask=None, *, is_causal=False, scale=None,
         TypeError: not arrays, not floating, mixed kinds or dtypes, a mask that is neither
             boolean nor of query's dtype, a scale, softcap or flag of the wrong type.
         ValueError: shapes that do not fit, a mask that does not broadcast, different devices,
-            a scale that is not finite, a softcap that is not positive, an unknown impl.
+            a scale that is not finite, a softcap that is not positive, an unknown impl, or
+            arguments that "triton" does not take.
 
     Source: Vaswani et al., "Attention Is All You Need" (2017), equation 1; softcap: Gemma
     Team, "Gemma 2" (2024), section 2; grouped heads: Ainslie et al., "GQA" (2023).
@@ -315,7 +328,8 @@ def attention(query, key, value, attn_mask=None, *, is_causal=False, scale=None,
     """
     kind, shape = checked_attention(query, key, value, attn_mask, is_causal, scale, softcap, enable_gqa)
     checks.check_flags(return_lse=return_lse)
-    twin = {"dense": dense_twin, "online": online_twin}[choose_impl(impl, kind, shape)](kind)
+    impl = choose_impl(impl, kind, shape, query, key, value, attn_mask)
+    twin = attention_kernels() if impl == "triton" else {"dense": dense_twin, "online": online_twin}[impl](kind)
     return twin.attention(query, key, value, attn_mask, is_causal=is_causal, scale=scale, softcap=softcap,
                           enable_gqa=enable_gqa, return_lse=return_lse)
 
@@ -353,7 +367,7 @@ def attention_backward(query, key, value, grad_output, attn_mask=None, *, is_cau
         raise TypeError("attention_backward takes NumPy arrays; got torch tensors, "
                         "whose gradients attention(...) gives by autograd: call backward() on its output")
     checks.check_grad_output(grad_output, query, value, shape)
-    twin = {"dense": dense_numpy, "online": online_numpy}[choose_impl(impl, kind, shape)]
+    twin = {"dense": dense_numpy, "online": online_numpy}[choose_impl(impl, kind, shape, query, key, value, attn_mask)]
     return twin.attention_backward(query, key, value, grad_output, attn_mask, is_causal=is_causal,
                                    scale=scale, softcap=softcap, enable_gqa=enable_gqa)
 

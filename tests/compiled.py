@@ -6,6 +6,7 @@ The launchers run as they are, on tensors of the CPU; only the last step, the la
 is compiled is what ships: the same tiles, warps and stages, and what Triton derives from strides and sizes.
 """
 
+import itertools
 import json
 import os
 import re
@@ -21,7 +22,7 @@ import triton  # noqa: E402
 from triton.backends.compiler import GPUTarget  # noqa: E402
 from triton.runtime.jit import JITFunction  # noqa: E402
 
-from attnlib import softmax_triton  # noqa: E402
+from attnlib import flash_triton, softmax_triton  # noqa: E402
 
 CUOBJDUMP = Path(triton.__file__).parent / "backends/nvidia/bin/cuobjdump"
 MATRIX = {"HGMMA": r"\bHGMMA\.", "HMMA": r"\bHMMA\."}
@@ -80,9 +81,47 @@ def softmax_launches(everything):
             yield f"softmax backward, rows of {n}", dtype, softmax_triton.backward._init_fn, rows, rows
 
 
+FEATURES = {"plain": {}, "causal": {"is_causal": True}, "boolean mask": {"mask": torch.bool},
+            "floating mask, softcap and causal": {"is_causal": True, "mask": "floating", "softcap": 30.0}}
+HEADS = (64, 64), (128, 128), (256, 256), (80, 40)
+# In CI: every kernel on every chip; each dtype, head size and feature at least once, the largest tiles with most.
+SOME = [(torch.float16, (64, 64), "causal"), (torch.bfloat16, (128, 128), "plain"),
+        (torch.float16, (128, 128), "floating mask, softcap and causal"), (torch.bfloat16, (256, 256), "causal"),
+        (torch.float16, (80, 40), "boolean mask"), (torch.float32, (64, 64), "causal")]
+
+SOME_DECODE = [(torch.float16, (128, 128), "plain"), (torch.float32, (64, 64), "boolean mask")]
+
+
+def attention_launches(cases):
+    for dtype, (d_k, d_v), name in cases:
+        options = FEATURES[name]
+        query, key, value, output = (torch.empty(2, h, 1024, d, dtype=dtype)
+                                     for h, d in ((8, d_k), (2, d_k), (2, d_v), (8, d_v)))
+        mask = options.get("mask")
+        if mask is not None:
+            mask = torch.empty(1024, 1024, dtype=torch.bool if mask == torch.bool else dtype).expand(2, 8, -1, -1)
+        inputs = query, key, value, mask
+        options = options.get("is_causal", False), 1.0, options.get("softcap")
+        lse = torch.empty(2, 8, 1024)
+        what = f"attention, d {d_k}" + (f" and {d_v}" if d_v != d_k else "") + f", {name}"
+        yield what, dtype, flash_triton.forward._init_fn, *inputs, *options
+        yield what, dtype, flash_triton.backward._init_fn, output, lse, *inputs, output, lse, *options
+
+
+def decode_launches(cases):
+    for dtype, (d_k, d_v), name in cases:
+        query, key, value = (torch.empty(1, h, n, d, dtype=dtype) for h, n, d in ((8, 1, d_k), (2, 4096, d_k), (2, 4096, d_v)))
+        mask = torch.empty(4096, dtype=torch.bool).expand(1, 8, 1, -1) if name != "plain" else None
+        yield (f"decoding, d {d_k}, {name}", dtype, flash_triton.forward._init_fn, query, key, value, mask, False, 1.0, None)
+
+
 def main(capability, everything):
     triton.runtime.driver.set_active(NoDevice(capability))
-    for name, dtype, launcher, *args in softmax_launches(everything):
+    flash_triton.capability_of = lambda tensor: capability
+    cases = itertools.product(softmax_triton.DTYPES, HEADS, FEATURES) if everything else SOME
+    decode = itertools.product(softmax_triton.DTYPES, HEADS[:3], ("plain", "boolean mask")) if everything else SOME_DECODE
+    for name, dtype, launcher, *args in (*softmax_launches(everything), *attention_launches(cases),
+                                         *decode_launches(decode)):
         if dtype == torch.bfloat16 and capability < 80:
             continue
         for kernel in compiled(launcher, *args):

@@ -26,11 +26,15 @@ ON_CUDA = pytest.param("cuda", marks=[
 each_library = pytest.mark.parametrize("library", ["numpy", "torch", ON_CUDA])
 # For modules whose tests hold for every implementation (see conftest.py), and the exceptions.
 every_impl = pytest.mark.usefixtures("each_impl")
+# The kernels round the weights to half precision before they meet the values.
+weights_in_float32 = pytest.mark.parametrize("each_impl", ["dense", "online", "online in small blocks"], indirect=True)
 dense_only = pytest.mark.parametrize("each_impl", ["dense"], indirect=True)
 each_torch = pytest.mark.parametrize("library", ["torch", ON_CUDA])
 # Triton's kernels run on a CUDA device or, where there is none, in its interpreter.
+TRITON_DTYPES = ("float16", "bfloat16", "float32")
+HAS_INTERPRETER = importlib.util.find_spec("triton") is not None and not torch.cuda.is_available()
 each_triton = pytest.mark.parametrize("library", [ON_CUDA, pytest.param("torch", marks=pytest.mark.skipif(
-    torch.cuda.is_available() or not importlib.util.find_spec("triton"), reason="needs Triton's interpreter"))])
+    not HAS_INTERPRETER, reason="needs Triton's interpreter"))])
 
 
 def each_library_and(*dtypes):
@@ -42,7 +46,8 @@ def each_library_and(*dtypes):
 
 
 each_library_and_dtype = each_library_and(*TOLERANCES)
-no_warnings = pytest.mark.filterwarnings("error")
+# But in Triton's interpreter, which is NumPy, inf - inf and a product that overflows are remarked upon, and meant.
+no_warnings = pytest.mark.filterwarnings("error", "ignore::RuntimeWarning:triton")
 bounded = settings(max_examples=60, deadline=None, derandomize=True, database=None)
 
 

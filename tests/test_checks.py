@@ -186,7 +186,7 @@ EVERY_LIBRARY = {
     "is_causal None": (lambda x: attend(x, is_causal=None), TypeError, "is_causal must be", "got NoneType"),
     "enable_gqa": (lambda x: attend(x, enable_gqa="yes"), TypeError, "enable_gqa must be True or False", "got str"),
     "return_lse": (lambda x: attend(x, return_lse=1.0), TypeError, "return_lse must be True or False", "got float"),
-    "impl": (lambda x: attend(x, impl="fast"), ValueError, "impl must be None or one of 'dense', 'online'", "got 'fast'"),
+    "impl": (lambda x: attend(x, impl="fast"), ValueError, "impl must be None or one of 'dense', 'online', 'triton'", "got 'fast'"),
     "impl of another case": (lambda x: attend(x, impl="Dense"), ValueError, "impl must be", "got 'Dense'"),
     "impl True": (lambda x: attend(x, impl=True), ValueError, "impl must be", "got True"),
 }

@@ -6,7 +6,8 @@ import torch
 
 from attnlib import attention, attention_backward, log_softmax, logsumexp, raw_scores, softmax
 from helpers import (
-    each_library_and, every_impl, gradients, in_library, no_warnings, normal, to_float64, to_library)
+    each_library_and, every_impl, gradients, in_library, no_warnings, normal, to_float64, to_library,
+    weights_in_float32)
 
 pytestmark = [no_warnings, every_impl]
 N_Q, N_K, D_K, D_V = 61, 127, 67, 31
@@ -82,6 +83,7 @@ def assert_rounded_once(got, exact, dtype):
     np.testing.assert_allclose(to_float64(got), exact, rtol=1.01 * UNIT[dtype], atol=3e-6)
 
 
+@weights_in_float32
 @each_causal
 @each_library_and_half_precision
 def test_half_precision_is_rounded_once(library, dtype, is_causal):

@@ -8,16 +8,14 @@ import torch
 
 from attnlib import softmax
 from helpers import (
-    TOLERANCES, assert_close, each_torch, each_triton, in_library, normal, poisoned, surrounded, to_float64,
+    TRITON_DTYPES, assert_close, each_torch, each_triton, no_warnings, normal, poisoned, surrounded, to_float64,
     to_library)
 
 triton = pytest.importorskip("triton")
 from attnlib import softmax_triton  # noqa: E402
 
-# In the interpreter NumPy remarks on inf - inf, which is NaN in a row that has an inf, and meant.
-pytestmark = pytest.mark.filterwarnings("error", "ignore::RuntimeWarning:triton")
-DTYPES = ("float16", "bfloat16", "float32")
-each_dtype = pytest.mark.parametrize("dtype", DTYPES)
+pytestmark = no_warnings
+each_dtype = pytest.mark.parametrize("dtype", TRITON_DTYPES)
 
 
 @pytest.fixture(params=["whole rows", "blocks"])
@@ -67,7 +65,7 @@ def test_short_rows(library, dtype, each_form, shape):
 def test_long_rows(library, n):
     scores = normal(3, n)
     scores[0, -1] = scores[1, 0] = 20  # the maximum in the last block, and in the first
-    for dtype in DTYPES:
+    for dtype in TRITON_DTYPES:
         assert_right(to_library(library, scores, dtype))
 
 
@@ -75,7 +73,7 @@ def test_long_rows(library, n):
 @pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a CUDA device")
 @pytest.mark.parametrize("n", [1, 4093, 65537, 131072, 262144])
 def test_rows_up_to_the_longest_promised(n):
-    for dtype in DTYPES:
+    for dtype in TRITON_DTYPES:
         assert_right(to_library("cuda", normal(5, n), dtype))
 
 
@@ -142,7 +140,7 @@ def test_sizes_of_0(library, shape):
     assert torch.autograd.grad(weights.sum(), scores)[0].shape == shape
 
 
-@pytest.mark.parametrize("dtype", DTYPES[:2])
+@pytest.mark.parametrize("dtype", TRITON_DTYPES[:2])
 @each_triton
 def test_at_most_twice_the_error_of_torch(library, dtype):
     scores = to_library(library, 5 * normal(11, 997), dtype)

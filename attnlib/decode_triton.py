@@ -1,0 +1,159 @@
+"""Few queries against many keys, as Triton kernels: the keys are split over programs, the parts merged.
+
+Decoding makes one token at a time: one query a head meets a cache of n_k keys. Each key and value is
+read for 4d operations or so, far too few to keep the chip busy: the bytes of the cache, divided by the
+bandwidth, are the time. The ladder:
+
+1. All queries that share a key head form one tile, h // h_kv heads of n_q queries: the cache is read
+   once for all of them, and the tile's rows fill what the matrix units take at least, 16.
+2. Split: batch * h_kv programs would leave most of the chip without work, and its bandwidth unused. So
+   each head's keys are split over as many programs as keep all processors busy.
+3. Merge: a split leaves its output and its log-sum-exp, 4 (d + 1) bytes a row, and a second kernel
+   weighs the outputs by exp(lse of the part - lse): attnlib.merge_partials, for many parts at once.
+
+A split has no fewer than LEAST_KEYS keys: with 256 keys of d = 64 in float16, 64 KiB are read for each
+260 bytes that merging adds. Speed on a GPU has not been measured yet.
+"""
+
+import torch
+import triton
+import triton.language as tl
+
+from attnlib import flash_triton
+from attnlib.flash_triton import attend, head_of, load_rows, normalised, width
+from attnlib.softmax_triton import LOWEST
+
+FEW_QUERIES, MANY_KEYS = 16, 512  # up to so many queries, from so many keys on
+LEAST_KEYS, MOST_SPLITS = 256, 128
+PROCESSORS = 132  # of an H200, for the interpreter
+
+
+@triton.jit
+def rows_of_pack(pack, n_q, group, ROWS: tl.constexpr):
+    """Head and position of this tile's rows, the queries of one head after those of another; and their number.
+
+    Rows beyond the last repeat it: what they read exists, and what they compute is not stored.
+    """
+    row = tl.program_id(1) * ROWS + tl.arange(0, ROWS)
+    inside = tl.minimum(row, group * n_q - 1)
+    return pack * group + inside // n_q, inside % n_q, row < group * n_q
+
+
+@triton.jit
+def attention_decode(query, key, value, mask, output, lse, query_strides, key_strides, value_strides, mask_strides,
+                     h, group, group_k, group_v, n_q, n_k, keys_a_split, sign, unit, cap, D_K: tl.constexpr,
+                     D_V: tl.constexpr, ROWS: tl.constexpr, BLOCK_K: tl.constexpr, IS_CAUSAL: tl.constexpr,
+                     MASK: tl.constexpr, SOFTCAP: tl.constexpr, PRECISION: tl.constexpr):
+    """Attention of one tile of queries over one split of the keys: its output and log-sum-exp."""
+    packs, split = h // group, tl.program_id(2)
+    batch, pack = tl.program_id(0) // packs, tl.program_id(0) % packs
+    head, query_at, exists = rows_of_pack(pack, n_q, group, ROWS)
+    key = head_of(key, key_strides, batch, pack * group // group_k)
+    value = head_of(value, value_strides, batch, pack * group // group_v)
+    mask = mask + (batch.to(tl.int64) * mask_strides[0] + head.to(tl.int64) * mask_strides[1])[:, None]
+
+    row = head.to(tl.int64) * query_strides[1] + query_at.to(tl.int64) * query_strides[2]
+    q = load_rows(query + batch.to(tl.int64) * query_strides[0] + row[:, None], (0, 0, 0, query_strides[3]), query_at,
+                  n_q, D_K, False, PRECISION)
+    q = (q * sign).to(q.dtype)
+    highest = tl.full((ROWS,), LOWEST, tl.float32)
+    row_sum = tl.zeros((ROWS,), tl.float32)
+    total = tl.zeros((ROWS, width(D_V)), tl.float32)
+    first, end = split * keys_a_split, tl.minimum((split + 1) * keys_a_split, n_k)
+    whole = end // BLOCK_K * BLOCK_K  # keys_a_split is a multiple of BLOCK_K
+    if IS_CAUSAL:  # few queries see few keys: all of them are compared
+        end = tl.minimum(end, n_q)
+        whole = first
+    for start in range(first, whole, BLOCK_K):
+        highest, row_sum, total = attend(
+            q, key, value, mask, key_strides, value_strides, mask_strides, query_at, start, n_q, n_k, unit, cap,
+            highest, row_sum, total, D_K, D_V, BLOCK_K, False, IS_CAUSAL, MASK, SOFTCAP, PRECISION)
+    for start in range(whole, end, BLOCK_K):
+        highest, row_sum, total = attend(
+            q, key, value, mask, key_strides, value_strides, mask_strides, query_at, start, n_q, n_k, unit, cap,
+            highest, row_sum, total, D_K, D_V, BLOCK_K, True, IS_CAUSAL, MASK, SOFTCAP, PRECISION)
+
+    out, row_lse = normalised(highest, row_sum, total)
+    batches = tl.num_programs(0) // packs
+    at = ((split.to(tl.int64) * batches + batch) * h + head) * n_q + query_at
+    tl.store(lse + at, row_lse, mask=exists)
+    column = tl.arange(0, width(D_V))
+    tl.store(output + at[:, None] * D_V + column[None, :], out.to(output.dtype.element_ty),
+             mask=exists[:, None] & (column < D_V)[None, :])
+
+
+@triton.jit
+def merge_splits(parts, part_lse, output, lse, rows, splits, D_V: tl.constexpr, SPLITS: tl.constexpr):
+    """O = sum_s exp(lse_s - lse) O_s for one row, 16 splits at a time."""
+    row, column = tl.program_id(0).to(tl.int64), tl.arange(0, width(D_V))
+    split = tl.arange(0, SPLITS)
+    lses = tl.load(part_lse + split.to(tl.int64) * rows + row, mask=split < splits, other=-float("inf"))
+    highest = tl.maximum(tl.max(lses, 0), LOWEST)
+    row_sum = tl.sum(tl.exp(lses - highest), 0)
+    total = tl.zeros((width(D_V),), tl.float32)
+    for start in range(0, splits, 16):
+        at = (start + tl.arange(0, 16)).to(tl.int64) * rows + row
+        exists = start + tl.arange(0, 16) < splits
+        share = tl.exp(tl.load(part_lse + at, mask=exists, other=-float("inf")) - highest)
+        out = tl.load(parts + at[:, None] * D_V + column[None, :], mask=exists[:, None] & (column < D_V)[None, :], other=0)
+        total += tl.sum(share[:, None] * out, 0)
+    is_empty, row_sum = row_sum == 0, tl.where(row_sum == 0, 1, row_sum)
+    result = tl.where(highest == float("inf"), highest, highest + tl.log(row_sum))
+    tl.store(lse + row, tl.where(is_empty, -float("inf"), result))
+    tl.store(output + row * D_V + column, (total / row_sum).to(output.dtype.element_ty), mask=column < D_V)
+
+
+# --- launcher ---
+
+def serves(query, key):
+    return query.shape[2] <= FEW_QUERIES and key.shape[2] >= MANY_KEYS
+
+
+def config(dtype, d_k, d_v, capability):
+    """(BLOCK_K, num_warps, num_stages): enough keys on their way to keep the memory busy, within shared memory."""
+    chip = max(known for known in (75, 80, 90) if known <= max(75, capability))
+    size = {64: 0, 128: 1, 256: 2}[max(width(d_k), width(d_v), 64)]
+    return TILES[chip, dtype != torch.float32 and chip > 75][size]
+
+
+TILES = {
+    (90, True): ((128, 4, 3), (64, 4, 3), (32, 4, 3)), (90, False): ((64, 4, 2), (32, 4, 2), (16, 8, 2)),
+    (80, True): ((64, 4, 3), (64, 4, 3), (32, 4, 3)), (80, False): ((32, 4, 2), (32, 4, 2), (16, 8, 2)),
+    (75, False): ((32, 4, 1), (32, 4, 1), (16, 4, 1)),
+}
+
+
+def processors(tensor):
+    return torch.cuda.get_device_properties(tensor.device).multi_processor_count if tensor.is_cuda else PROCESSORS
+
+
+def keys_of_split(n_k, programs, block_k, available):
+    """How many keys a split has, a multiple of BLOCK_K: two programs for each processor, if there are enough keys."""
+    splits = max(1, min(2 * available // programs, n_k // LEAST_KEYS, MOST_SPLITS))
+    return triton.cdiv(triton.cdiv(n_k, splits), block_k) * block_k
+
+
+def forward(query, key, value, attn_mask, is_causal, scale, softcap, output, lse):
+    """Write the output and log-sum-exp of tensors (batch, heads, n, d); key and value may have fewer heads."""
+    batch, h, n_q, d_k = query.shape
+    n_k, d_v = value.shape[2:]
+    group_k, group_v = flash_triton.groups(query, key, value)
+    group = flash_triton.math.gcd(group_k, group_v)
+    block_k, warps, stages = config(query.dtype, d_k, d_v, flash_triton.capability_of(query))
+    rows = 16 if group * n_q <= 16 else 32
+    tiles, packs = triton.cdiv(group * n_q, rows), batch * (h // group)
+    keys = keys_of_split(n_k, tiles * packs, block_k, processors(query))
+    splits = triton.cdiv(n_k, keys)
+    parts, part_lse = output, lse
+    if splits > 1:  # in float32, so that merging rounds once
+        parts = query.new_empty(splits, *output.shape, dtype=torch.float32)
+        part_lse = query.new_empty(splits, *lse.shape, dtype=torch.float32)
+    mask, mask_strides, kind = flash_triton.mask_arguments(attn_mask, query)
+    attention_decode[(packs, tiles, splits)](
+        query, key, value, mask, parts, part_lse, query.stride(), key.stride(), value.stride(), mask_strides, h, group,
+        group_k, group_v, n_q, n_k, keys, *flash_triton.numbers(scale, softcap), D_K=d_k, D_V=d_v, ROWS=rows,
+        BLOCK_K=block_k, IS_CAUSAL=is_causal, MASK=kind, SOFTCAP=softcap is not None,
+        PRECISION=flash_triton.precision(query), num_warps=warps, num_stages=stages)
+    if splits > 1:
+        merge_splits[(lse.numel(),)](parts, part_lse, output, lse, lse.numel(), splits, D_V=d_v,
+                                     SPLITS=triton.next_power_of_2(splits), num_warps=4)
