@@ -2,7 +2,8 @@
 
 First the ceilings, then every problem in a process of its own: errors against float64 on
 fresh inputs, then all contenders in turn, round after round, so that a disturbance hits
-them alike. Memory is measured in one process a contender. One table for people, one JSON.
+them alike. Memory is measured in one process a contender. One table for people, one JSON,
+from which the book's tables and figures are made.
 """
 
 import argparse
@@ -20,14 +21,16 @@ from pathlib import Path
 
 import numpy as np
 
+from attnlib import attention
 from attnlib import online_numpy as online
 from attnlib import threads
 
 RECORDED = Path(__file__).with_name("recorded")
 HEADS, D = 8, 64
+CHOICES = (16, 32, 64, 128, 256, 512, 1024)
 SIZES = (256, 512, 1024, 2048, 4096, 8192, 16384)
-MOST_SCORES = 2**28  # 1 GiB of float32: dense contenders stop there
-PAUSE = 0.02         # seconds between samples, for the threads of the last one to fall asleep
+COPIES = 4    # of the scores, the most that a contender holds at once
+PAUSE = 0.05  # seconds between samples: OpenBLAS's threads wait 26 ms in a loop before they fall asleep
 
 
 # --- what has to be done at least, and how long that takes ---
@@ -196,14 +199,30 @@ CONTENDERS = {"NumPy naive": naive, "NumPy in place": naive_in_place, "attnlib o
               "torch eager": torch_eager, "torch SDPA": torch_sdpa, "JAX": jax, "numba": numba,
               "products alone": products_alone}
 NEEDS = {"torch eager": "torch", "torch SDPA": "torch", "JAX": "jax", "numba": "numba"}
-AGAINST = {"torch SDPA": "SDPA", "products alone": "the products", "NumPy in place": "in place"}
+AGAINST = {"torch SDPA": "SDPA", "products alone": "the products", "NumPy in place": "in place",
+           "torch eager": "torch eager", "JAX": "JAX"}
 STORES_SCORES = ("NumPy naive", "NumPy in place", "torch eager", "JAX")
 
 
 def contenders(n, without=()):
     """Those that are installed and whose scores fit."""
     return {name: call for name, call in CONTENDERS.items() if name not in without and util.find_spec(NEEDS.get(name, "numpy"))
-            and not (name in STORES_SCORES and HEADS * n * n > MOST_SCORES)}
+            and not (name in STORES_SCORES and too_large(n))}
+
+
+def too_large(n):
+    """A sentence where the scores would fill more than a quarter of the free memory, else ""."""
+    needed, free = COPIES * 4 * HEADS * n * n / 2**30, free_memory()
+    return f"needs up to {needed:.0f} GiB, more than a quarter of the {free:.0f} that are free" if needed > free / 4 else ""
+
+
+def free_memory():
+    """GiB; where the system does not tell, 8."""
+    try:
+        with open("/proc/meminfo") as file:
+            return next(int(line.split()[1]) / 2**20 for line in file if line.startswith("MemAvailable"))
+    except OSError:
+        return 8
 
 
 # --- the ladder of online_numpy.py, one step at a time: one head's block of queries, no mask ---
@@ -255,11 +274,12 @@ def step_transposed(query, key, value, scratch):
 
 def step_no_maximum(query, key, value, scratch):
     total, row_sum = np.zeros_like(query), 0
-    query = query * np.float32(online.LOG2_E / math.sqrt(D))
+    exp, unit = (np.exp2, online.LOG2_E) if online.EXP2_IS_FASTER else (np.exp, 1)
+    query = query * np.float32(unit / math.sqrt(D))
     for keys in online.blocks_of(0, len(key), online.KEYS):
         scores = room(scratch, "scores", len(key[keys]), len(query))
         np.matmul(key[keys], query.T, out=scores)
-        np.exp2(scores, out=scores)
+        exp(scores, out=scores)
         row_sum = row_sum + np.ones(len(scores), np.float32) @ scores
         total += np.matmul(scores.T, value[keys], out=room(scratch, "product", len(query), D))
     return total / row_sum[:, None]
@@ -287,29 +307,33 @@ LADDER = {"naive": naive, "1 blocks": climb(step_blocks), "2 in place": climb(st
 
 # --- one problem, in a process of its own ---
 
-def draw(n, factor=1, seed=0):
-    query, key, value = np.random.default_rng(seed).standard_normal((3, HEADS, n, D), dtype=np.float32)
+def draw(n, factor=1, seed=0, heads=HEADS):
+    query, key, value = np.random.default_rng(seed).standard_normal((3, heads, n, D), dtype=np.float32)
     return query * np.float32(factor), key, value
 
 
-def sample(call, arrays, is_causal):
-    """Milliseconds of one call, and those that all its threads together spent on a core."""
+def milliseconds(call, repeats, warm_up):
+    """Of one call, the mean over so many in a row, and those that all its threads together spent on a core."""
     time.sleep(PAUSE)
+    if warm_up:  # a processor needs up to a millisecond to wake up
+        call()
     start, start_of_cpu = time.perf_counter(), time.process_time()
-    call(*arrays, is_causal)
-    return 1e3 * (time.perf_counter() - start), 1e3 * (time.process_time() - start_of_cpu)
+    for _ in range(repeats):
+        call()
+    return 1e3 * (time.perf_counter() - start) / repeats, 1e3 * (time.process_time() - start_of_cpu) / repeats
 
 
-def time_in_turn(calls, arrays, is_causal, budget):
-    """{name: samples (rounds, 2)}: as many rounds as fit into the budget of seconds, 3 to 40."""
-    for call in calls.values():  # warms up, compiles
-        call(*arrays, is_causal)
-    samples, end = {name: [] for name in calls}, time.monotonic() + budget
-    for done in range(40):
+def time_in_turn(calls, budget, repeats=1, warm_up=True):
+    """{name: samples (rounds, 2)} of calls that are warm; rounds while they fit into the budget of seconds, 3 to 12.
+
+    The order is drawn for each round, so that none always follows the same one.
+    """
+    samples, rng, end = {name: [] for name in calls}, np.random.default_rng(0), time.monotonic() + budget
+    for done in range(12):
         if done >= 3 and time.monotonic() > end:
             break
-        for name, call in calls.items():
-            samples[name].append(sample(call, arrays, is_causal))
+        for name in [list(calls)[i] for i in rng.permutation(len(calls))]:
+            samples[name].append(milliseconds(calls[name], repeats, warm_up))
     return {name: np.array(rounds) for name, rounds in samples.items()}
 
 
@@ -320,33 +344,69 @@ def error(call, n, factor, is_causal):
     if output is None:
         return None
     query, key, value = (array[-1].astype(np.float64) for array in arrays)
-    scores = query[-64:] @ key.T / math.sqrt(D)
+    last = np.arange(n)[-64:, None]
+    scores = query[last[:, 0]] @ key.T / math.sqrt(D)
     if is_causal:
-        scores[np.arange(n) > np.arange(n)[-64:, None]] = -np.inf
+        scores[np.arange(n) > last] = -np.inf
     weights = np.exp(scores - scores.max(-1, keepdims=True))
     exact = weights / weights.sum(-1, keepdims=True) @ value
-    return float(abs(output[-1, -64:] - exact).max())
+    return float(f"{abs(output[-1, -64:] - exact).max():.2g}")
 
 
-def measure_times(n, is_causal, factor, budget, without=()):
-    """One row: for each contender milliseconds, ratios by round, and its error."""
+def measure_times(n, is_causal, budget, without=()):
+    """Two rows, of queries as drawn and times 20: for each contender its error, milliseconds, ratios round by round."""
     calls = contenders(n, without)
-    errors = {name: error(call, n, factor, is_causal) for name, call in calls.items()}
-    taken = time_in_turn(calls, draw(n, factor), is_causal, budget)
-    results = {}
-    for name, own in taken.items():
-        results[name] = {"ms": spread(own[:, 0]), "CPU ms": spread(own[:, 1]), "error": errors[name]}
-        for other, label in AGAINST.items():
-            if other in taken:
-                results[name][f"speed against {label}"] = spread(taken[other][:, 0] / own[:, 0])
-                results[name][f"CPU speed against {label}"] = spread(taken[other][:, 1] / own[:, 1])
-    return {"n": n, "is_causal": is_causal, "factor": factor, "contenders": results}
+    # Errors first: they warm up and compile, too.
+    errors = {(name, factor): error(call, n, factor, is_causal) for name, call in calls.items() for factor in (1, 20)}
+    problems, before = {factor: draw(n, factor) for factor in (1, 20)}, busy_seconds()
+    taken = time_in_turn({(name, factor): functools.partial(calls[name], *problems[factor], is_causal)
+                          for name, factor in errors}, budget, warm_up=n <= 1024)
+    load = share_of_others(before)
+    return [{"n": n, "is_causal": is_causal, "factor": factor, "load": load,
+             "contenders": {name: one_contender(name, factor, taken, errors) for name in calls}} for factor in (1, 20)]
+
+
+def one_contender(name, factor, taken, errors):
+    own = taken[name, factor]
+    got = {"error": errors[name, factor], "rounds": len(own), **both_times(own)}
+    for other, label in AGAINST.items():
+        if (other, factor) in taken:
+            got[f"speed against {label}"] = spread(taken[other, factor][:, 0] / own[:, 0])
+    if factor != 1:
+        got["cost against factor 1"] = spread(own[:, 0] / taken[name, 1][:, 0])
+    return got
+
+
+def both_times(samples):
+    return {"ms": spread(samples[:, 0]), "CPU ms": spread(samples[:, 1])}
 
 
 def measure_ladder(n, budget):
-    taken = time_in_turn(LADDER, draw(n), False, budget)
-    return {"n": n, "steps": {name: {"ms": spread(own[:, 0]), "CPU ms": spread(own[:, 1])}
-                              for name, own in taken.items()}}
+    calls = {name: functools.partial(step, *draw(n), False) for name, step in LADDER.items()}
+    for call in calls.values():
+        call()
+    before = busy_seconds()
+    taken, names = time_in_turn(calls, budget, warm_up=n <= 1024), list(calls)
+    steps = {name: both_times(own) for name, own in taken.items()}
+    for last, name in zip(names, names[1:]):
+        steps[name]["speed against the step before"] = spread(taken[last][:, 0] / taken[name][:, 0])
+        steps[name]["speed against the first"] = spread(taken[names[0]][:, 0] / taken[name][:, 0])
+    return [{"n": n, "load": share_of_others(before), "steps": steps}]
+
+
+def measure_choice(n, heads, budget):
+    """What attnlib.choose_impl rests on: small calls of the public function, dense, online and as chosen."""
+    arrays = draw(n, heads=heads)
+    calls = {"NumPy in place": functools.partial(naive_in_place, *arrays, False),
+             **{f"attention, impl={impl!r}": functools.partial(attention, *arrays, impl=impl)
+                for impl in ("dense", "online", None)}}
+    for call in calls.values():
+        call()
+    taken = time_in_turn(calls, budget, repeats=max(1, 2**23 // (heads * n * n * D)))
+    in_place, dense, online_, _ = taken.values()
+    return [{"n": n, "heads": heads, "ms": {name: spread(own[:, 0]) for name, own in taken.items()},
+             "speed of online against dense": spread(dense[:, 0] / online_[:, 0]),
+             "us above in place": {name: spread(1e3 * (own[:, 0] - in_place[:, 0])) for name, own in taken.items()}}]
 
 
 def spread(samples):
@@ -364,7 +424,7 @@ def measure_memory(n, name):
     arrays = draw(n)
     before = reset_peak()
     call(*arrays, False)
-    return {"n": n, "contender": name, "MiB": None if before is None else round(peak() - before, 1)}
+    return [{"n": n, "contender": name, "MiB": None if before is None else round(peak() - before, 1)}]
 
 
 def reset_peak():
@@ -380,6 +440,25 @@ def reset_peak():
 def peak():
     with open("/proc/self/status") as file:
         return next(int(line.split()[1]) / 1024 for line in file if line.startswith("VmHWM"))
+
+
+def busy_seconds():
+    """(wall, this process, all processes together): seconds so far. None where the system does not tell."""
+    try:
+        with open("/proc/stat") as file:
+            user, nice, system, _, _, irq, softirq, steal, *_ = map(int, file.readline().split()[1:])
+    except OSError:
+        return None
+    ticks = user + nice + system + irq + softirq + steal
+    return time.monotonic(), time.process_time(), ticks / os.sysconf("SC_CLK_TCK")
+
+
+def share_of_others(before):
+    """How much of the cores' time other processes have used since then: 0 on an idle machine, at most 1."""
+    if before is None:
+        return None
+    wall, own, everybody = np.subtract(busy_seconds(), before)
+    return round(max(0.0, float(everybody - own) / wall / os.cpu_count()), 3)
 
 
 # --- all of it ---
@@ -399,14 +478,19 @@ def timed(call):
 
 
 def machine():
-    packages = ("numpy", "torch", "jax", "numba", "threadpoolctl")
-    features = getattr(np._core._multiarray_umath, "__cpu_features__", {})
-    return {"date": datetime.date.today().isoformat(), "cpu": cpu_name(), "cores": len(os.sched_getaffinity(0))
-            if hasattr(os, "sched_getaffinity") else os.cpu_count(), "AVX512F": bool(features.get("AVX512F")),
-            "system": platform.system(), "python": platform.python_version(),
+    packages = ("numpy", "torch", "jax", "numba", "scipy", "threadpoolctl")
+    return {"cpu": cpu_name(), "cores": cores(), "memory GiB": round(free_memory()), "system": platform.system(),
+            "python": platform.python_version(),
             "versions": {name: metadata.version(name) for name in packages if util.find_spec(name)},
             "not installed": [name for name in packages if not util.find_spec(name)],
-            "OMP_WAIT_POLICY": "passive", "problem": f"float32, {HEADS} heads, d = {D}"}
+            "NumPy's BLAS": [f"OpenBLAS {library.version}, kernels for {library.architecture}, "
+                             f"{library.num_threads} threads" for library in threads.blas()],
+            "exp2 is faster": online.EXP2_IS_FASTER, "OMP_WAIT_POLICY": "passive",
+            "problem": f"float32, {HEADS} heads, d = {D}"}
+
+
+def cores():
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
 
 
 def cpu_name():
@@ -429,25 +513,60 @@ def in_process(**job):
 
 
 def jobs(sizes, budget, without):
-    """Every measurement, named by the list of the JSON that it belongs to."""
+    """Every measurement, with the list of the record that it belongs to; those of memory, which mind no load, last."""
     for n in sizes:
         for is_causal in (False, True):
-            for factor in (1, 20):
-                yield "times", {"call": "measure_times", "n": n, "is_causal": is_causal, "factor": factor,
-                                "budget": budget, "without": without}
+            yield "times", {"call": "measure_times", "n": n, "is_causal": is_causal, "budget": budget, "without": without}
+    yield "ladder", {"call": "measure_ladder", "n": min(4096, max(sizes)), "budget": budget}
+    for n in (n for n in CHOICES if n <= max(sizes)):
+        for heads in (1, 8):
+            yield "choice", {"call": "measure_choice", "n": n, "heads": heads, "budget": budget / 10}
+    for n in sizes:
         for name in contenders(n, without):
             yield "memory", {"call": "measure_memory", "n": n, "name": name}
-    yield "ladder", {"call": "measure_ladder", "n": min(4096, max(sizes)), "budget": budget}
 
 
-def bench(sizes, budget, without=()):
-    results = {"machine": machine(), "ceilings": ceilings(), "times": [], "memory": [], "ladder": []}
-    todo = list(jobs(sizes, budget, without))
+def bench(sizes, budget, without=(), path=None):
+    """The record: what was there at `path`, and all that it lacks; written there after every measurement."""
+    record = begun(path) or {"date": datetime.date.today().isoformat(), "command": command(), "machine": machine(),
+                             "ceilings": ceilings(), "done": [], "skipped": skipped(sizes, without),
+                             "times": [], "memory": [], "ladder": [], "choice": []}
+    todo = [(part, job) for part, job in jobs(sizes, budget, without) if job not in record["done"]]
     for done, (part, job) in enumerate(todo):
         progress(done, len(todo), f"n = {job['n']}, {job['call'].removeprefix('measure_')}")
-        results[part].append(in_process(**job))
+        record[part] += in_process(**job)
+        record["done"].append(job)
+        write(record, path)
     progress(len(todo), len(todo), "")
-    return results
+    return record
+
+
+def command():
+    return " ".join(["python -m attnlib.bench", *sys.argv[1:]])
+
+
+def skipped(sizes, without):
+    """One sentence for each contender that is left out."""
+    return [f"{name} at n = {n}: {too_large(n)}" for n in sizes for name in STORES_SCORES
+            if name not in without and util.find_spec(NEEDS.get(name, "numpy")) and too_large(n)]
+
+
+def begun(path):
+    """The record of an earlier run that was interrupted; None where there is none."""
+    if path is None or not os.path.exists(path):
+        return None
+    with open(path, encoding="utf-8") as file:
+        record = json.load(file)
+    now = {**machine(), "memory GiB": None}
+    if {**record["machine"], "memory GiB": None} != now:
+        raise SystemExit(f"{path} was measured on another machine or with other versions; name another file")
+    return record
+
+
+def write(record, path):
+    if path is not None:
+        with open(path, "w", encoding="utf-8") as file:
+            file.write(json.dumps(record, indent=1) + "\n")
 
 
 def progress(done, total, what):
@@ -456,33 +575,29 @@ def progress(done, total, what):
         print(f"\r[{bar:30}] {done}/{total} {what:24}", end="\n" if done == total else "", file=sys.stderr, flush=True)
 
 
-def table(results):
-    """Milliseconds, speed against SDPA and the products, extra memory, error."""
-    memory = {(row["n"], row["contender"]): row["MiB"] for row in results["memory"]}
-    lines = [f"{'':26}{'ms':>9}{'/ SDPA':>8}  {'(quartiles)':13}{'/ prod.':>8}{'CPU / SDPA':>11}{'/ prod.':>8}{'MiB':>8}{'error':>9}"]
-    for row in results["times"]:
-        lines.append(f"n = {row['n']}{', causal' if row['is_causal'] else ''}"
-                     f"{', queries times 20' if row['factor'] != 1 else ''}")
+def table(record):
+    """For people: milliseconds, speed against SDPA and the products, what larger scores cost, memory, error."""
+    memory = {(row["n"], row["contender"]): row["MiB"] for row in record["memory"]}
+    lines = [f"{'':22}{'ms':>9}{'speed / SDPA':>20}{'/ the products':>20}{'q * 20':>9}{'MiB':>9}{'error':>9}"]
+    for row, large in zip(record["times"][::2], record["times"][1::2]):
+        lines.append(f"n = {row['n']}{', causal' if row['is_causal'] else ''}")
         for name, got in row["contenders"].items():
-            extra = memory.get((row["n"], name)) if not row["is_causal"] and row["factor"] == 1 else None
-            lines.append(f"    {name:22}{got['ms']['median']:9.4g}{ratio(got, 'speed against SDPA')}"
-                         f"{ratio(got, 'speed against the products')[:8]}"
-                         f"{ratio(got, 'CPU speed against SDPA')[:8]:>11}"
-                         f"{ratio(got, 'CPU speed against the products')[:8]}"
-                         f"{'' if extra is None else format(extra, '.1f'):>8}"
-                         f"{'' if got['error'] is None else format(got['error'], '.1e'):>9}")
-    for row in results["ladder"]:
-        lines.append(f"the steps at n = {row['n']}")
-        lines += [f"    {name:22}{got['ms']['median']:9.4g}" for name, got in row["steps"].items()]
-    missing = results["machine"]["not installed"]
-    return "\n".join(lines + ([f"not installed: {', '.join(missing)}"] if missing else []))
+            extra = None if row["is_causal"] else memory.get((row["n"], name))
+            cost = large["contenders"][name]["cost against factor 1"]["median"]
+            lines.append(f"    {name:18}{got['ms']['median']:9.4g}"
+                         f"{in_words(got.get('speed against SDPA'), 'speed'):>20}"
+                         f"{in_words(got.get('speed against the products'), 'speed'):>20}{cost:9.2f}"
+                         f"{in_words(extra, 'MiB'):>9}{in_words(got['error'], 'error'):>9}")
+    return "\n\n".join(["\n".join(lines), markdown_ladder(record), markdown_choice(record),
+                        markdown_aims(record), notes(record)])
 
 
-def ratio(got, label):
-    if label not in got:
-        return " " * 23
-    numbers = got[label]
-    return f"{numbers['median']:8.2f}  ({numbers['low']:.2f}-{numbers['high']:.2f})  "
+def notes(record):
+    shares = [row["load"] for row in record["times"] + record["ladder"] if row["load"] is not None]
+    load = [f"Other processes used up to {100 * max(shares):.0f} % of the cores."] if shares else []
+    missing = [f"Not installed: {', '.join(names)}." for names in [record["machine"]["not installed"]] if names]
+    return "\n".join(["Ratios of speed: medians over rounds, quartiles in brackets. Skipped:" if record["skipped"] else
+                      "Ratios of speed: medians over rounds, quartiles in brackets.", *record["skipped"], *load, *missing])
 
 
 def recorded(name):
@@ -533,22 +648,67 @@ def markdown(record, what="ms", is_causal=False, factor=1, sizes=None):
 
 def markdown_ladder(record):
     """The steps of online_numpy.py: milliseconds, and how many times as fast as the step before and as the first."""
-    steps = record["ladder"][0]["steps"]
-    first, *_ = medians = [step["ms"]["median"] for step in steps.values()]
-    rows = [[name, f"{ms:.4g}", f"{before / ms:.2f}", f"{first / ms:.2f}"]
-            for name, ms, before in zip(steps, medians, [first, *medians])]
-    return aligned([["step", "ms", "against the step before", "against the first"], *rows])
+    (row,) = record["ladder"]
+    ratios = "speed against the step before", "speed against the first"
+    rows = [[name, in_words(step["ms"], "ms"), *(in_words(step.get(ratio), ratio) for ratio in ratios)]
+            for name, step in row["steps"].items()]
+    return aligned([[f"n = {row['n']}", "ms", *ratios], *rows])
+
+
+def markdown_aims(record):
+    """What attnlib is meant to reach on a CPU with AVX-512, and the worst that was measured."""
+    rows = [[what, f"at {'most' if sign < 0 else 'least'} {bound:g}", in_words(worst, what),
+             "met" if sign * worst["median"] >= sign * bound else "missed"]
+            for what, bound, sign, found in aims(record) if found
+            for worst in [min(found, key=lambda number: sign * number["median"])]]
+    return aligned([["attnlib online, the worst n", "aim", "measured", ""], *rows])
+
+
+def aims(record):
+    """(what, bound, 1 for at least or -1 for at most, everything measured)."""
+    def measured(label, is_causal, factor, least=0, most=math.inf):
+        rows = (row for row in record["times"] if least <= row["n"] <= most
+                and (row["is_causal"], row["factor"]) == (is_causal, factor))
+        return [got[label] for row in rows for got in [row["contenders"]["attnlib online"]] if label in got]
+
+    for is_causal, in_place, sdpa in ((False, 1.6, 0.9), (True, 6, 0.85)):
+        causal = ", causal" if is_causal else ""
+        yield f"speed / in place, n = 4096{causal}", in_place, 1, measured("speed against in place", is_causal, 1, 4096, 4096)
+        yield f"speed / SDPA, n >= 1024{causal}", sdpa, 1, measured("speed against SDPA", is_causal, 1, 1024)
+        for other in ("torch eager", "JAX"):
+            yield f"speed / {other}{causal}", 1, 1, measured(f"speed against {other}", is_causal, 1)
+        yield f"speed / the products, n >= 4096{causal}", 0.85, 1, measured("speed against the products", is_causal, 1, 4096)
+        yield f"time of q * 20 / of q{causal}", 1.3, -1, measured("cost against factor 1", is_causal, 20)
+    yield "MiB beyond the output", 8, -1, [{"median": row["MiB"] - output_mib(row["n"])} for row in record["memory"]
+                                           if row["contender"] == "attnlib online" and row["MiB"] is not None]
+    for impl in ("'online'", "None"):
+        yield (f"us beyond in place, n = 64, impl={impl}", 50, -1,
+               [row["us above in place"][f"attention, impl={impl}"] for row in record["choice"] if row["n"] == 64])
+
+
+def output_mib(n):
+    return HEADS * n * D * 4 / 2**20
+
+
+def markdown_choice(record):
+    """Small calls: where online becomes faster than dense."""
+    rows = [[f"{row['heads']} x {row['n']}", *(f"{ms['median']:.3f}" for ms in row["ms"].values()),
+             in_words(row["speed of online against dense"], "speed")] for row in record["choice"]]
+    names = record["choice"][0]["ms"] if rows else []
+    return aligned([["heads x n, ms", *names, "online against dense"], *rows])
 
 
 def in_words(number, what):
+    """A number, or a median with its quartiles, with the digits that it is worth."""
     if number is None:
         return ""
     if what == "error":
         return f"{number:.0e}"
-    if isinstance(number, dict) and what != "ms":
-        return f"{number['median']:.2f} ({number['low']:.2f}-{number['high']:.2f})"
-    number = number["median"] if what == "ms" else number
-    return f"{number:.1f}" if number < 100 else f"{number:.0f}"
+    if isinstance(number, dict) and "low" in number and what != "ms":
+        digits = 0 if what.startswith("us") else 2
+        return f"{number['median']:.{digits}f} ({number['low']:.{digits}f}-{number['high']:.{digits}f})"
+    number = number["median"] if isinstance(number, dict) else number
+    return f"{number:.2f}" if number < 10 else f"{number:.1f}" if number < 100 else f"{number:.0f}"
 
 
 def aligned(rows):
@@ -565,19 +725,16 @@ def main(arguments=None):
                                      "on this CPU. About a quarter of an hour; best on a machine that is idle.")
     parser.add_argument("--quick", action="store_true", help="n = 256 alone, without what compiles: under 30 seconds")
     parser.add_argument("--sizes", type=int, nargs="+", default=SIZES, metavar="N", help="other numbers of positions")
-    parser.add_argument("--budget", type=float, default=8, metavar="SECONDS", help="for each row of the table")
-    parser.add_argument("--json", metavar="PATH", help="write all numbers there")
+    parser.add_argument("--budget", type=float, default=45, metavar="SECONDS", help="for each part of the table")
+    parser.add_argument("--json", metavar="PATH", help="write all numbers there, after every measurement; "
+                        "a run that was interrupted goes on from there")
     parser.add_argument("--job", type=json.loads, help=argparse.SUPPRESS)
     options = parser.parse_args(arguments)
     if options.job:
-        call = {call.__name__: call for call in (measure_times, measure_memory, measure_ladder)}[options.job.pop("call")]
-        print(json.dumps(call(**options.job)))
+        print(json.dumps(globals()[options.job.pop("call")](**options.job)))
         return
-    results = bench([256], 0.3, ["JAX", "numba"]) if options.quick else bench(options.sizes, options.budget)
-    print(table(results))
-    if options.json:
-        with open(options.json, "w", encoding="utf-8") as file:
-            file.write(json.dumps(results, indent=1) + "\n")
+    quick = [256], 0.3, ["JAX", "numba"]
+    print(table(bench(*quick, options.json) if options.quick else bench(options.sizes, options.budget, [], options.json)))
 
 
 if __name__ == "__main__":

@@ -231,25 +231,29 @@ def spread_out(heights, gap):
     return moved
 
 
+def line_style(i, label):
+    """The i-th line of a figure: greys told apart by dashes and markers; attnlib's is the bold one."""
+    if label.startswith("attnlib"):
+        return {"color": COLORS["output"], "marker": "o", "markersize": 6, "linewidth": 3, "zorder": 3}
+    return {"color": ("#767676", "#5f6368", "#3c4043")[i % 3], "linestyle": ("-", "--", ":")[i % 3],
+            "marker": "sv^DPX*<"[i % 8], "markersize": 4.5, "linewidth": 1.2}
+
+
 def lines_against_n(axes, lines, title, unit):
-    """{label: {n: number}} on log axes, each line labelled where it ends; attnlib's is the bold one."""
-    greys = ("#767676", "#5f6368", "#3c4043")
+    """{label: {n: number}} on log axes, each line named beside its end."""
     ends = {label: (max(points), points[max(points)]) for label, points in lines.items()}
-    top, bottom = (choose(max(points.values()) if choose is max else min(points.values()) for points in lines.values())
-                   for choose in (max, min))
-    right = max(n for n, _ in ends.values())
-    heights = spread_out([np.log(height) for _, height in ends.values()], np.log(top / bottom) / 14)
-    for i, ((label, points), height) in enumerate(zip(lines.items(), np.exp(heights))):
-        ours = label.startswith("attnlib")
-        color = COLORS["output"] if ours else greys[i % 3]
-        axes.plot(*zip(*sorted(points.items())), color=color, marker="osv^DPX*"[i % 8], markersize=6 if ours else 4.5,
-                  linewidth=3 if ours else 1.2, linestyle="-" if ours else ("-", "--", ":")[i % 3], zorder=3 if ours else 2)
-        axes.annotate(label, ends[label], xytext=(right * 1.25, height), textcoords="data", va="center", fontsize=9,
-                      fontweight="bold" if ours else "normal", annotation_clip=False,
-                      arrowprops={"arrowstyle": "-", "color": "#9aa0a6", "linewidth": 0.6, "shrinkA": 1, "shrinkB": 4})
+    numbers = [number for points in lines.values() for number in points.values()]
+    heights = spread_out([np.log(height) for _, height in ends.values()], np.log(max(numbers) / min(numbers)) / 14)
     sizes = sorted({n for points in lines.values() for n in points})
+    for i, ((label, points), height) in enumerate(zip(lines.items(), np.exp(heights))):
+        axes.plot(*zip(*sorted(points.items())), **line_style(i, label))
+        axes.annotate(label, ends[label], xytext=(sizes[-1] * 1.25, height), va="center", fontsize=9,
+                      fontweight="bold" if label.startswith("attnlib") else "normal", annotation_clip=False,
+                      arrowprops={"arrowstyle": "-", "color": "#9aa0a6", "linewidth": 0.6, "relpos": (0, 0.5),
+                                  "shrinkA": 1, "shrinkB": 4})
     axes.set(xscale="log", yscale="log", title=title, xlabel="n, queries and keys", ylabel=unit)
-    axes.set_xticks(sizes, [str(n) for n in sizes], minor=False)
+    axes.set_xticks(sizes, [str(n) for n in sizes])
+    axes.yaxis.set_major_formatter("{x:g}")
     axes.minorticks_off()
     axes.grid(axis="y", color="#e0e0e0", linewidth=0.8)
 
@@ -269,11 +273,12 @@ def time_against_n(record, is_causal=False):
 @in_book_style
 def memory_against_n(record):
     """Peak extra memory of one call in MiB against n, and the output's own; `record` as in time_against_n."""
+    from attnlib import bench
     lines, least = {}, 0.1  # pages of 4 KiB are counted in lumps
     for row in record["memory"]:
-        if row["MiB"] is not None:
+        if row["MiB"] is not None and row["contender"] != "products alone":
             lines.setdefault(row["contender"], {})[row["n"]] = max(row["MiB"], least)
-    lines["the output alone"] = {n: 8 * n * 64 * 4 / 2**20 for points in [*lines.values()] for n in points}
+    lines["the output alone"] = {n: bench.output_mib(n) for points in [*lines.values()] for n in points}
     axes, = subplots(3.8, "a")
     lines_against_n(axes, lines, "Memory beyond the arguments", "MiB")
 

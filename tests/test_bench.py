@@ -1,13 +1,144 @@
-"""The limits that the benchmark and the chapters compare with, and the counter of bytes."""
+"""The benchmark: every contender and step is attention, the record is whole, and its tables say what it holds;
+the limits that it and the chapters compare with, and the counter of bytes."""
 
+import json
 import types
 
+import numpy as np
 import pytest
 import torch
 
-from attnlib import bench
+from attnlib import attention, bench
 from attnlib.exercises import grade
 
+N = 700  # more than a block of queries and of keys, and no multiple of one
+
+
+def problem(factor=1, n=N):
+    return bench.draw(n, factor, seed=3)
+
+
+@pytest.mark.parametrize("is_causal", [False, True])
+@pytest.mark.parametrize("name", [name for name in bench.CONTENDERS if name != "products alone"])
+def test_every_contender_is_attention(name, is_causal):
+    if name in bench.NEEDS:
+        pytest.importorskip(bench.NEEDS[name])
+    for factor in (1, 20):
+        expected = attention(*(array.astype(np.float64) for array in problem(factor)), is_causal=is_causal, impl="dense")
+        output = bench.CONTENDERS[name](*problem(factor), is_causal)
+        assert output.dtype == np.float32
+        np.testing.assert_allclose(output, expected, atol=5e-5)
+
+
+@pytest.mark.parametrize("name", bench.LADDER)
+def test_every_step_of_the_ladder_is_attention(name):
+    expected = attention(*(array.astype(np.float64) for array in problem()), impl="dense")
+    np.testing.assert_allclose(bench.LADDER[name](*problem(), False), expected, atol=1e-5)
+
+
+@pytest.mark.parametrize("is_causal", [False, True])
+def test_the_error_is_the_distance_from_float64(is_causal):
+    def wrong(query, key, value, is_causal):
+        return attention(query, key, value, is_causal=is_causal) + np.float32(0.25)
+    assert bench.error(attention_of_bench, 70, 1, is_causal) < 1e-6
+    assert bench.error(wrong, 70, 1, is_causal) == pytest.approx(0.25, abs=1e-5)
+
+
+def attention_of_bench(query, key, value, is_causal):
+    return attention(query, key, value, is_causal=is_causal)
+
+
+def test_samples_are_taken_in_turn(monkeypatch):
+    monkeypatch.setattr(bench, "PAUSE", 0)
+    calls = []
+    noting = {name: lambda name=name: calls.append(name) for name in "abc"}
+    taken = bench.time_in_turn(noting, budget=0, warm_up=False)
+    assert [sorted(calls[at:at + 3]) for at in (0, 3, 6)] == [["a", "b", "c"]] * 3 and len(calls) == 9
+    assert calls != ["a", "b", "c"] * 3
+    assert all(samples.shape == (3, 2) and (samples >= 0).all() for samples in taken.values())
+    calls.clear()
+    bench.time_in_turn(noting, budget=0, repeats=2)
+    assert all(calls.count(name) == 9 for name in "abc") and all(len({*calls[at:at + 3]}) == 1 for at in range(0, 27, 3))
+
+
+def test_ratios_are_taken_round_by_round():
+    samples = np.array([[1.0, 1.0], [10.0, 10.0], [2.0, 2.0]])
+    taken = {("a", 1): samples, ("torch SDPA", 1): 2 * samples}
+    got = bench.one_contender("a", 1, taken, {("a", 1): 0.5})
+    assert got["speed against SDPA"] == {"median": 2, "low": 2, "high": 2, "least": 2}
+    assert got["ms"]["median"] == 2 and got["ms"]["least"] == 1 and got["rounds"] == 3 and got["error"] == 0.5
+
+
+def test_what_does_not_fit_is_skipped_with_a_sentence(monkeypatch):
+    monkeypatch.setattr(bench, "free_memory", lambda: 1)
+    left = bench.contenders(4096)
+    assert set(bench.STORES_SCORES).isdisjoint(left) and "attnlib online" in left
+    lines = bench.skipped([256, 4096], ["JAX"])
+    assert "NumPy naive at n = 4096: needs up to 2 GiB, more than a quarter of the 1 that are free" in lines
+    assert not any("JAX" in line or "256" in line for line in lines)
+
+
+# --- the record, by a run as small as can be ---
+
+@pytest.fixture(scope="module")
+def path(tmp_path_factory):
+    path = tmp_path_factory.mktemp("bench") / "record.json"
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(bench, "PAUSE", 0)
+        patch.setattr(bench, "in_process", lambda call, **job: getattr(bench, call)(**job))
+        bench.bench([64], 0, ["JAX", "numba"], str(path))
+    return path
+
+
+def test_the_record_is_whole(path):
+    record = json.loads(path.read_text())
+    assert record["date"] and record["command"].startswith("python -m attnlib.bench")
+    assert record["machine"]["cores"] >= 1 and "numpy" in record["machine"]["versions"]
+    assert [(row["is_causal"], row["factor"]) for row in record["times"]] == [
+        (False, 1), (False, 20), (True, 1), (True, 20)]
+    names = {row["contender"] for row in record["memory"]}
+    assert names == set(record["times"][0]["contenders"]) >= {"NumPy naive", "attnlib online", "products alone"}
+    assert len(record["ladder"]) == 1 and len(record["choice"]) == 6
+
+
+def test_a_run_that_was_interrupted_goes_on(path, monkeypatch):
+    record = json.loads(path.read_text())
+    asked = []
+    monkeypatch.setattr(bench, "in_process", lambda **job: asked.append(job) or record["ladder"])
+    interrupted = path.with_name("interrupted.json")
+    without_ladder = {**record, "ladder": [], "done": [job for job in record["done"] if job["call"] != "measure_ladder"]}
+    bench.write(without_ladder, str(interrupted))
+    assert bench.bench([64], 0, ["JAX", "numba"], str(interrupted))["ladder"] == record["ladder"]
+    assert [job["call"] for job in asked] == ["measure_ladder"]
+
+
+def test_a_record_of_another_machine_is_not_continued(path):
+    other = path.with_name("other.json")
+    record = json.loads(path.read_text())
+    bench.write({**record, "machine": {**record["machine"], "cores": 4096}}, str(other))
+    with pytest.raises(SystemExit, match="another machine"):
+        bench.bench([64], 0, ["JAX", "numba"], str(other))
+
+
+def test_the_tables_hold_what_was_measured(path):
+    record = json.loads(path.read_text())
+    ours = record["times"][0]["contenders"]["attnlib online"]
+    text = bench.table(record)
+    assert f"{ours['ms']['median']:9.4g}" in text and "us beyond in place, n = 64, impl=None" in text
+    for what in ("ms", "error", "MiB", "speed against in place"):
+        rows = bench.markdown(record, what).splitlines()
+        assert rows[0].split("|")[2].strip() == "n = 64" and len({len(row) for row in rows}) == 1
+    assert len(bench.markdown(record, "ms").splitlines()) == 2 + len(record["times"][0]["contenders"])
+
+
+def test_an_aim_that_is_missed_is_called_so(path):
+    record = json.loads(path.read_text())
+    for mib, verdict in ((bench.output_mib(64) + 7.9, "met"), (bench.output_mib(64) + 8.1, "missed")):
+        record["memory"] = [{"n": 64, "contender": "attnlib online", "MiB": mib}]
+        assert [row.split("|")[-2].strip() for row in bench.markdown_aims(record).splitlines() if "MiB" in row] == [verdict]
+
+
+# --- limits, and the counter of bytes ---
 
 @pytest.mark.parametrize("name", ["attention_flops", "attention_bytes", "roofline_seconds"])
 def test_limits_are_right_answers_to_their_exercises(name):
