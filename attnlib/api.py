@@ -62,9 +62,11 @@ def choose_softmax_impl(impl, kind, scores):
 def choose_impl(impl, kind, scores_shape, *arguments):
     """The one place where impl=None becomes a name for attention of these arguments.
 
-    NumPy: online from 2^20 scores on. From about there (n = 512 with 8 heads, 1024 with one) it
-    was faster in every measurement, and dense would take 4 MiB and more, twice over. But each head
-    costs it 40 us before any work is done, so heads of fewer than 2^14 scores stay dense.
+    NumPy: online from 2^18 scores on. Measured on two cores (attnlib/recorded/attention_cpu.json,
+    "choice"): one head of n = 256 took online 1.3 times as long as dense, 8 heads of n = 128 about
+    as long; one head of n = 512 was 3.4 times as fast, 8 of n = 256 1.9 times, every larger
+    problem 1.6 times and more. Each head costs it 30 us before any work is done, so heads of fewer
+    than 2^14 scores stay dense.
     torch: the Triton kernels for CUDA tensors that they take; else dense, which autograd can
     differentiate twice and vmap can map.
     """
@@ -72,7 +74,7 @@ def choose_impl(impl, kind, scores_shape, *arguments):
         return "triton"
     if impl is None:
         *batch, n_q, n_k = scores_shape
-        is_large = n_q * n_k >= 2**14 and math.prod(scores_shape) >= 2**20
+        is_large = n_q * n_k >= 2**14 and math.prod(scores_shape) >= 2**18
         return "online" if kind == "numpy" and is_large else "dense"
     if impl not in IMPLS:
         raise ValueError(f"impl must be None or one of {', '.join(map(repr, IMPLS))}; got {impl!r}")

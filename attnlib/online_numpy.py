@@ -1,13 +1,15 @@
 """Streaming attention in NumPy: a block of keys at a time, the scores never stored whole.
 
-Five steps make it fast; each is marked where it is taken. `python -m attnlib.bench` measures
-what they come to.
+Five steps make it fast; each is marked where it is taken. In brackets: how many times as fast as
+the step before, for 8 heads with n = 4096 and d = 64 on two cores with AVX-512; `python -m
+attnlib.bench` measures it again (attnlib/recorded/attention_cpu.json).
 
     Step 1, blocks: a running sum, so that a block of scores can be forgotten. O(n) memory.
-    Step 2, in place: the same few buffers for every block.
-    Step 3, scores transposed: a query is a column, so that maxima and sums add up rows.
-    Step 4, no maximum where none is needed: scores that are known to be small stay as they are.
-    Step 5, threads: one for each core, over heads and blocks of queries.
+        [5.3, at times 1.5: the naive way mostly waits for pages of fresh memory]
+    Step 2, in place: the same few buffers for every block. [1.04]
+    Step 3, scores transposed: a query is a column, so that maxima and sums add up rows. [1.11]
+    Step 4, no maximum where none is needed: scores that are known to be small stay as they are. [1.31]
+    Step 5, threads: one for each core, over heads and blocks of queries. [1.07]
 
 Its twin is online_torch.py. The functions here trust their arguments; attnlib.api checks
 them first and documents them.
