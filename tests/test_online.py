@@ -159,9 +159,10 @@ def test_the_maximum_is_left_out_where_scores_are_small(monkeypatch):
 
 def test_what_none_chooses():
     def choice(kind, *shape):
-        return api.choose_impl(None, kind, shape)
+        return api.choose_impl(None, kind, shape, torch.ones(1))  # of the arguments it asks only whether they are on a GPU
     assert choice("numpy", 8, 64, 64) == choice("numpy", 10**6, 8, 8) == "dense"
-    assert choice("numpy", 1024, 1024) == choice("numpy", 2, 8, 4096, 4096) == "online"
+    assert choice("numpy", 256, 256) == choice("numpy", 8, 128, 128) == "dense"
+    assert choice("numpy", 512, 512) == choice("numpy", 8, 256, 256) == choice("numpy", 2, 8, 4096, 4096) == "online"
     assert choice("torch", 4096, 4096) == choice("numpy", 0, 4096, 4096) == "dense"
 
 
