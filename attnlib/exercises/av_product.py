@@ -129,17 +129,20 @@ AV_MISTAKES = (
             does="The values' numbers are dealt out anew into rows.",
             why="reshape keeps the order in memory; rows and columns lose their meaning.",
             ask="What does row j of the values mean before and after your reshape?"),
-    Mistake("divided by the number of keys", change={"finish_output": lambda out, w, v: out / w.shape[-1]},
+    Mistake("divided by the number of keys", change={"values_in": lambda v: v / v.shape[-2]},
             does="The output is n_k times too small.",
             why="The weights sum to 1 already: their weighted sum is the mean.",
             ask="What is the output if all values are equal?"),
     Mistake("divided by the number of features",
-            change=({"finish_output": lambda out, w, v: out / math.sqrt(v.shape[-1])},
-                    {"finish_output": lambda out, w, v: out / v.shape[-1]}),
+            change=({"values_in": lambda v: v / math.sqrt(v.shape[-1])}, {"values_in": lambda v: v / v.shape[-1]}),
             does="The output is divided by d_v or by its square root.",
             why="A scale belongs to the scores, before the softmax. The weights sum to 1, and nothing is left to "
                 "be scaled.",
             ask="What is the output if all values are equal?"),
+    Mistake("not summed", change={"combine": lambda w, v: w[..., None] * v[..., None, :, :]},
+            does="The answer has shape (..., n_q, n_k, d_v): each value times its weight, one by one.",
+            why="The output is their sum over the keys, which have no axis in it.",
+            ask="Which index must not stand in the answer?"),
     Mistake("largest product instead of the sum", change={"combine": _largest_product},
             does="Of the products of weights and values only the largest counts, feature by feature.",
             why="The output is the sum of all of them: each value counts as much as its weight says.",
@@ -171,8 +174,10 @@ AV_MISTAKES = (
     Mistake("outputs summed over the batch",
             change=({"finish_output": _collapsed(np.sum)}, {"finish_output": _collapsed(np.mean)},
                     {"finish_output": lambda out, w, v: out.sum(axis=0) if out.ndim > 2 else out},
-                    {"finish_output": lambda out, w, v: out.mean(axis=0) if out.ndim > 2 else out}),
-            does="Leading axes disappear: the sequences of a batch are mixed.",
+                    {"finish_output": lambda out, w, v: out.mean(axis=0) if out.ndim > 2 else out},
+                    {"finish_output": lambda out, w, v: np.broadcast_to(
+                        out.mean(axis=_leading(out), keepdims=True), out.shape)}),
+            does="The outputs of a batch are added or averaged: its sequences are mixed.",
             why="Leading axes are kept: each sequence and each head has an output of its own.",
             ask="Which indices must stand in the answer beside i?"),
     Mistake("one key left out",
@@ -306,8 +311,11 @@ ATTENTION_SOFTMAX_MISTAKES = (
           "sigmoid instead of softmax", "argmax instead of softmax"),
     softmax.SIGN,
     *pick(softmax.TOTAL_MISTAKES, "not divided by the sum", "sum over the wrong axis",
-          "sum without keepdims", "epsilon in the denominator", "divided by the mean",
-          "divided by the Euclidean length", "logarithm of the softmax"),
+          "epsilon in the denominator", "divided by the mean", "divided by the Euclidean length",
+          "logarithm of the softmax"),
+    also(*pick(softmax.TOTAL_MISTAKES, "sum without keepdims"), {  # of the output, divided last
+        "divide": lambda powers, total: powers, "finish_output": lambda output, weights, value: (
+            output / weights.sum(axis=-1))}),
     *drop(softmax.AXIS_MISTAKES, "softmax over everything"), OVER_EVERYTHING,
     Mistake("temperature applied",
             change=tuple({"rescale": lambda scores, query, value, c=c: scores * c}
@@ -635,7 +643,7 @@ MASKING_MISTAKES = (
             why="The maximum that is subtracted must be that of the allowed scores. So the mask comes "
                 "before the maximum, not after the exponential or the softmax.",
             ask="What is left of the scores 0 and 1 if a masked score of 10000 is the maximum?"),
-    Mistake("mask transposed", change=({"sense": _swapped_mask}, {"sense": lambda mask: mask.T}),
+    Mistake("mask transposed", change=({"sense": _swapped_mask}, {"sense": swap}, {"sense": lambda mask: mask.T}),
             does="The mask's rows are taken for keys and its columns for queries.",
             why="Row i of the mask belongs to query i, column j to key j, as in the scores.",
             ask="What does entry (0, 1) of the mask say?"),
@@ -1007,12 +1015,12 @@ dropout_weights = Exercise(
 
 def split_heads_answer(do, x, n_heads):
     x = do.axes(x, 2)
-    return do.finish_heads(do.move(do.split(x, n_heads)))
+    return do.finish_heads(do.move(do.order(do.split(x, n_heads))))
 
 
 def merge_heads_answer(do, heads):
     heads = do.axes(heads, 3)
-    return do.join(do.bring(heads))
+    return do.finish_merge(do.join(do.bring(do.order(heads))))
 
 
 def _swap_heads(array):
@@ -1031,10 +1039,12 @@ def _joined(parts):
 HEAD_STEPS = {
     "axes": lambda array, few: array,
     "split": _features_divided,
+    "order": lambda heads: heads,
     "move": _swap_heads,
     "finish_heads": lambda heads: heads,
     "bring": _swap_heads,
     "join": _joined,
+    "finish_merge": lambda merged: merged,
 }
 
 
@@ -1109,26 +1119,29 @@ HEADS_REVERSED = Mistake(
     ask="Which features belong to head 0?")
 
 SPLIT_MISTAKES = (
-    HEADS_REVERSED,
+    dataclasses.replace(HEADS_REVERSED, change={"order": lambda parts: parts[..., ::-1, :]}),
     Mistake("heads not split", change={"split": lambda x, n_heads: x, "move": _as_it_is},
             does="The answer is x, with its features on one axis.",
             why="Each head gets d_head features of its own: one axis more.",
             ask="How many axes must the answer have?"),
     Mistake("only one head",
-            change=({"finish_heads": lambda heads: heads[..., 0, :, :]}, {"finish_heads": lambda heads: heads[..., -1, :, :]}),
+            change=tuple({"finish_heads": lambda heads, at=at: heads[..., at, :, :]}
+                         for at in (0, -1, slice(0, 1), slice(-1, None))),
             does="The answer holds one head's features.",
             why="All heads come back, on an axis of their own.",
             ask="How many heads must the answer hold?"),
     SPLIT_BY_RESHAPE, INTERLEAVED,
     dataclasses.replace(ONE_LEADING_AXIS, change=(
         ONE_LEADING_AXIS.change, {"move": _axes_0213}, {"move": _axes_1_and_2},
-        {"split": _by_first_sizes, "move": _axes_0213}, {"split": _by_first_sizes, "move": _axes_1_and_2})),
+        {"split": _by_first_sizes, "move": _axes_0213}, {"split": _by_first_sizes, "move": _axes_1_and_2},
+        {"split": lambda x, n_heads: x.reshape(-1, x.shape[-2], n_heads, x.shape[-1] // n_heads)})),
     Mistake("heads left behind the positions", change={"move": _as_it_is},
             does="The answer has shape (..., n, n_heads, d_head).",
             why="Each head attends by itself: heads are a batch axis and stand in front of the positions.",
             ask="Which two axes have to change places?"),
     Mistake("n_heads and d_head swapped",
-            change=({"split": lambda x, n_heads: _features_divided(x, x.shape[-1] // n_heads)},),
+            change=({"split": lambda x, n_heads: _features_divided(x, x.shape[-1] // n_heads)},
+                    {"split": lambda x, n_heads: _split_by_reshape(x, x.shape[-1] // n_heads), "move": _as_it_is}),
             does="The answer has d_head heads of n_heads features each.",
             why="n_heads says how many heads there are; each has d_model // n_heads features.",
             ask="How long is the last axis of one head?"),
@@ -1220,7 +1233,7 @@ MERGED_BY_RESHAPE = Mistake(
     ask="Which two axes must stand side by side before they can be joined?")
 
 INTERLEAVED_MERGE = Mistake(
-    "features dealt out in turn", change={"join": lambda parts: _joined(swap(parts))},
+    "features dealt out in turn", change={"bring": lambda heads: swap(_swap_heads(heads))},
     does="The first features of all heads come first, then their second ones.",
     why="The features of head 0 come first, as one block, then those of head 1.",
     ask="Which numbers of the answer come from head 0?")
@@ -1231,12 +1244,17 @@ MERGE_MISTAKES = (
         ONE_LEADING_AXIS.change, {"bring": _axes_0213}, {"bring": _axes_1_and_2},
         {"bring": _axes_1_and_2, "join": lambda parts: parts.reshape(parts.shape[0], parts.shape[1], -1)},
         {"join": lambda parts: parts.reshape(-1, parts.shape[-3], parts.shape[-2] * parts.shape[-1])})),
-    Mistake("heads in reverse order", change={"join": lambda parts: _joined(parts[..., ::-1, :])},
+    Mistake("axes counted from the front",
+            change=({"bring": lambda heads: np.swapaxes(heads, 1, 2) if heads.ndim > 3 else _swap_heads(heads)},),
+            does="The function is right with one leading axis and without any, and not with two.",
+            why="The heads' axis is the third from the end, -3, whatever stands before it.",
+            ask="Which indices name the heads and the positions, however many axes stand before them?"),
+    Mistake("heads in reverse order", change={"order": lambda heads: heads[..., ::-1, :, :]},
             does="The last head's features come first.",
             why="The features of head 0 come first, as one block, then those of head 1.",
             ask="Which numbers of the answer come from head 0?"),
     Mistake("one head left out",
-            change=({"join": lambda parts: _joined(parts[..., :-1, :])}, {"join": lambda parts: _joined(parts[..., 1:, :])}),
+            change=({"order": lambda heads: heads[..., :-1, :, :]}, {"order": lambda heads: heads[..., 1:, :, :]}),
             does="The first or the last head's features are missing.",
             why="There are n_heads heads, from 0 to n_heads - 1; range(n) ends at n - 1.",
             ask="Which heads does your loop or your slice run over?"),
@@ -1255,8 +1273,9 @@ MERGE_MISTAKES = (
             ask="How long is the last axis of the answer?"),
     Mistake("heads put below each other",
             change=({"bring": _as_it_is, "join": lambda heads: heads.reshape(*heads.shape[:-3], -1, heads.shape[-1])},
-                    {"bring": _as_it_is, "join": lambda heads: heads.reshape(-1, heads.shape[-1])}),
-            does="The answer has shape (..., n_heads * n, d_head).",
+                    {"bring": _as_it_is, "join": lambda heads: heads.reshape(-1, heads.shape[-1])},
+                    {"bring": _swap_heads, "join": lambda parts: parts.reshape(*parts.shape[:-3], -1, parts.shape[-1])}),
+            does="The heads are joined to the positions: the answer has shape (..., n_heads * n, d_head).",
             why="There are n positions still; it is the features that are put behind one another.",
             ask="Along which axis do you concatenate?"),
     Mistake("wrong axes swapped",
@@ -1286,7 +1305,7 @@ MERGE_MISTAKES = (
             does="The answer holds the features of one head.",
             why="All heads' features are put behind one another.",
             ask="How long is the last axis of the answer?"),
-    Mistake("answer transposed", change={"join": lambda parts: swap(_joined(parts))},
+    Mistake("answer transposed", change={"finish_merge": swap},
             does="The answer has shape (..., n_heads * d_head, n).",
             why="Rows belong to positions, as in the input.",
             ask="What should one row of the answer belong to?"),
@@ -1436,8 +1455,7 @@ MULTI_HEAD_MISTAKES = (
     SPLIT_BY_RESHAPE,
     MERGED_BY_RESHAPE,
     dataclasses.replace(INTERLEAVED, change=(
-        INTERLEAVED.change, {**INTERLEAVED.change, "join": lambda parts: _joined(swap(parts))},
-        {"join": lambda parts: _joined(swap(parts))})),
+        INTERLEAVED.change, {**INTERLEAVED.change, **INTERLEAVED_MERGE.change}, INTERLEAVED_MERGE.change)),
     Mistake("attention between heads instead of positions", change={"move": _as_it_is, "bring": _as_it_is},
             does="At each position the heads attend to each other, and no position sees another one.",
             why="The heads' axis has to stand in front of the positions, so that each head is an "
@@ -1492,6 +1510,10 @@ MULTI_HEAD_MISTAKES = (
             why="In a loop over the heads their outputs have to be collected or added up; = replaces "
                 "the one before.",
             ask="What is left of head 0 when the loop is over?"),
+    Mistake("heads averaged", change={"finish_heads": _head_mean},
+            does="The heads' outputs are averaged before they are merged: all blocks of features are the same.",
+            why="Each head keeps features of its own. They are put behind one another, and w_o mixes them.",
+            ask="In what do the blocks of your merged array differ?"),
     Mistake("weights averaged over the heads", change={"weights_in": _head_mean},
             does="All heads use the same weights: their mean.",
             why="Each head attends in its own way; that is what several heads are for.",
@@ -1618,11 +1640,26 @@ def _matched(match):
 
 GROUPED_MISTAKES = (
     Mistake("tiled instead of repeated",
-            change=(TILED, {"match_key": TILED["match_key"]}, {"match_value": TILED["match_value"]}),
+            change=TILED,
             does="Query head i reads key head i % h_kv.",
             why="Query heads that stand side by side share a key head: i // (h // h_kv). np.repeat makes "
                 "0, 0, 1, 1 of 0, 1; np.tile and torch's repeat make 0, 1, 0, 1.",
             ask="With 4 query heads and 2 key heads, which key head does query head 1 read?"),
+    Mistake("only the keys tiled instead of repeated", change={"match_key": TILED["match_key"]},
+            does="Query head i reads key head i % h_kv, and value head i // (h // h_kv).",
+            why="Key head and value head of a query have the same number, i // (h // h_kv): both are repeated as by "
+                "np.repeat, which makes 0, 0, 1, 1 of 0, 1.",
+            ask="Which key head and which value head does query head 1 of 4 read, if there are 2 of each?"),
+    Mistake("only the values tiled instead of repeated", change={"match_value": TILED["match_value"]},
+            does="Query head i reads key head i // (h // h_kv), as it should, and value head i % h_kv.",
+            why="Key head and value head of a query have the same number, i // (h // h_kv): both are repeated as by "
+                "np.repeat, which makes 0, 0, 1, 1 of 0, 1.",
+            ask="Which key head and which value head does query head 1 of 4 read, if there are 2 of each?"),
+    Mistake("only some query heads",
+            change=({"query_heads": lambda query, key: query[..., :key.shape[-3], :, :]},),
+            does="Only the first h_kv query heads attend; the answer has h_kv heads.",
+            why="All h query heads attend: h // h_kv of them share one key head.",
+            ask="How many heads must the answer have?"),
     Mistake("i // h_kv", change=_indexed(lambda i, h, h_kv: i // h_kv),
             does="Query head i reads key head i // h_kv, where that exists.",
             why="The number to divide by is the size of a group, h // h_kv, and not the number of groups.",
@@ -1636,8 +1673,9 @@ GROUPED_MISTAKES = (
             why="Each key head serves a group of h // h_kv query heads.",
             ask="How many query heads share one key head?"),
     Mistake("only one key head",
-            change=(_indexed(lambda i, h, h_kv: 0 * i), _indexed(lambda i, h, h_kv: 0 * i + h_kv - 1)),
-            does="All query heads read the same key head.",
+            change=(_indexed(lambda i, h, h_kv: 0 * i), _indexed(lambda i, h, h_kv: 0 * i + h_kv - 1),
+                    *({place: _indexed(lambda i, h, h_kv: 0 * i)[place]} for place in ("match_key", "match_value"))),
+            does="All query heads read the same key head, or the same value head.",
             why="That is multi-query attention. With h_kv key heads each serves a group of h // h_kv.",
             ask="Which key head does the last query head read?"),
     Mistake("key heads averaged",
@@ -2340,6 +2378,12 @@ streaming_attention = Exercise(
     text="Attention with the keys and values read block_size at a time: the result of attention, but no array "
          "of shape (n_q, n_k) is ever made.",
     answer=streaming_attention_answer, steps=STREAM_STEPS, cases=_stream_cases, audits=(no_scores_kept,),
+    aspects={SHORTER_BLOCK: Mistake(
+        "only for full blocks",
+        does="The function is right where block_size divides n_k, and not where the last block is shorter.",
+        why="n_k need not be a multiple of block_size. range(0, n_k, block_size) has a start for the last block too, "
+            "and a slice ends by itself where the array ends.",
+        ask="How many blocks are there for 7 keys and a block size of 3, and how long is the last?")},
     hints=(
         "Go through the keys once, in slices of block_size; the last one may be shorter. What must be known of the "
         "blocks before, when a block comes?",

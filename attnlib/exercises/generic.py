@@ -3,7 +3,15 @@
 from .engine import FLOAT16, FLOAT32, LEADING, SQUARE, Mistake
 
 
-def leaks(dtype, want):
+def leaks(dtype, want, library="numpy"):
+    if library == "torch":
+        return Mistake(
+            f"{dtype} leaks out",
+            does=f"The answer is {dtype} although the input is {want}.",
+            why="A wider answer doubles the memory of everything after it. torch.empty and its kin are float32 if "
+                "nothing is said, and what was widened to be computed stays wide: the answer has to be brought back "
+                "to the input's dtype.",
+            ask="Which dtype has the tensor that you return, and where did it get it?")
     return Mistake(
         f"{dtype} leaks out",
         does=f"The answer is {dtype} although the input is {want}.",
@@ -100,6 +108,12 @@ RANDOM = Mistake(
     does="Called twice with the same input, the function gives two different answers.",
     why="The answer must depend on the arguments alone.",
     ask="Does the function draw random numbers, or keep something from the call before?")
+
+PARTS_MISSING = Mistake(
+    "parts missing",
+    does="The answer has fewer parts than it should.",
+    why="Who calls the function unpacks all of them, in the order of the signature.",
+    ask="Which arrays must stand behind your return?")
 
 NO_RETURN = Mistake(
     "no return",

@@ -181,6 +181,13 @@ DEVICE_INSIDE = Mistake(
     ask=DEVICE.ask)
 
 
+NUMPY_INSIDE = Mistake(
+    "NumPy in between",
+    does="The function turns a tensor into a NumPy array on its way.",
+    why="NumPy knows neither a GPU nor bfloat16: there .numpy() and np.asarray stop with an error.",
+    ask="Which torch function does what your NumPy function does?")
+
+
 OWN_NAMES = ("scaled_dot_product", "multi_head_attention", "flex_attention")
 
 
@@ -193,6 +200,11 @@ def _heard(run):
 def calls_own_attention(run):
     """The Mistake if torch's attention is called, by whichever of its names."""
     return OWN_ATTENTION if _heard(run).heard(*OWN_NAMES) else None
+
+
+def leaves_torch(run):
+    """The Mistake if a tensor that may be on a GPU is read by NumPy."""
+    return NUMPY_INSIDE if _heard(run).numpy_met else None
 
 
 def stays_on_the_cpu(run):
@@ -216,7 +228,7 @@ attention_torch = Exercise(
     ),
     mistakes=(*without(attention.mistakes, "np.dot on batches", "np.dot of batched weights"),
               *WIDTH_MISTAKES, *TORCH_MISTAKES),
-    audits=(calls_own_attention, stays_on_the_cpu), missing=torch_missing,
+    audits=(calls_own_attention, leaves_torch, stays_on_the_cpu), missing=torch_missing,
     aspects=HALF_ASPECTS,
 )
 
@@ -332,7 +344,7 @@ attention_torch_causal = Exercise(
         "are torch.where(mask, scores, -torch.inf); softmax, values and dtype as before.",
     ),
     mistakes=(*without(attention_torch.mistakes, "causal mask applied"), *CAUSAL_MISTAKES),
-    audits=(calls_own_attention, stays_on_the_cpu), missing=torch_missing,
+    audits=(calls_own_attention, leaves_torch, stays_on_the_cpu), missing=torch_missing,
     aspects=HALF_ASPECTS,
 )
 
@@ -405,20 +417,44 @@ attention_flops = Exercise(
                 does="The two counts are multiplied.",
                 why="One product runs after the other: their operations add.",
                 ask="How much work are two jobs done one after the other?"),
-        Mistake("d_k for d_v",
-                change=({"sizes": lambda n_q, n_k, d_k, d_v: (n_q, n_k, d_k, d_k)},
-                        {"sizes": lambda n_q, n_k, d_k, d_v: (n_q, n_k, d_v, d_v)}),
-                does="Both products are counted with the same size of feature.",
-                why="The scores sum over d_k features, the output has d_v of them: they may differ.",
-                ask="Which of the two sizes does each product have?"),
-        Mistake("n_q for n_k",
-                change=({"sizes": lambda n_q, n_k, d_k, d_v: (n_q, n_q, d_k, d_v)},
-                        {"sizes": lambda n_q, n_k, d_k, d_v: (n_k, n_k, d_k, d_v)},
-                        {"second": lambda n_q, n_k, d_k, d_v: n_k * n_k * d_v},
-                        {"second": lambda n_q, n_k, d_k, d_v: n_q * n_q * d_v}),
-                does="As many keys are counted as queries.",
-                why="In decoding one query meets thousands of keys: the scores are not square.",
-                ask="What is the scores' shape?"),
+        *(Mistake(f"{name} for {other}", change=change,
+                  does="Both products are counted with the same size of feature.",
+                  why="The scores sum over d_k features, the output has d_v of them: they may differ.",
+                  ask="Which of the two sizes does each product have?")
+          for name, other, change in (
+              ("d_k", "d_v", {"sizes": lambda n_q, n_k, d_k, d_v: (n_q, n_k, d_k, d_k)}),
+              ("d_v", "d_k", {"sizes": lambda n_q, n_k, d_k, d_v: (n_q, n_k, d_v, d_v)}))),
+        *(Mistake(f"{name} for {other}", change=change,
+                  does="As many keys are counted as queries, in one product or in both.",
+                  why="In decoding one query meets thousands of keys: the scores are not square.",
+                  ask="What is the scores' shape?")
+          for name, other, change in (
+              ("n_q", "n_k", ({"sizes": lambda n_q, n_k, d_k, d_v: (n_q, n_q, d_k, d_v)},
+                              {"second": lambda n_q, n_k, d_k, d_v: n_q * n_q * d_v},
+                              {"first": lambda n_q, n_k, d_k, d_v: n_q * n_q * d_k})),
+              ("n_k", "n_q", ({"sizes": lambda n_q, n_k, d_k, d_v: (n_k, n_k, d_k, d_v)},
+                              {"second": lambda n_q, n_k, d_k, d_v: n_k * n_k * d_v},
+                              {"first": lambda n_q, n_k, d_k, d_v: n_k * n_k * d_k})))),
+        Mistake("d_k times d_v", change={"join": lambda first, second: first, "first": lambda n_q, n_k, d_k, d_v: (
+                    n_q * n_k * d_k * d_v)},
+                does="The two sizes of feature are multiplied.",
+                why="The products run one after the other: n_q * n_k * d_k multiply-adds, and then n_q * n_k * d_v.",
+                ask="Does one entry of the scores depend on d_v?"),
+        Mistake("multiply-adds of one product counted as 1",
+                change=({"join": lambda first, second: first + second / 2}, {"join": lambda first, second: first / 2 + second}),
+                does="The factor 2 stands before one product, and not before the other.",
+                why="Both products are made of multiply-adds, and each is two operations.",
+                ask="Where do brackets belong in 2 * a + b?"),
+        Mistake("n_q plus n_k",
+                change={"first": lambda n_q, n_k, d_k, d_v: (n_q + n_k) * d_k,
+                        "second": lambda n_q, n_k, d_k, d_v: (n_q + n_k) * d_v},
+                does="Queries and keys are added where they should be multiplied.",
+                why="Every query meets every key: there are n_q * n_k scores.",
+                ask="How many scores do 2 queries and 3 keys have?"),
+        Mistake("brackets missing around d_k + d_v", change={"second": lambda n_q, n_k, d_k, d_v: d_v / 2},
+                does="d_v is added at the end, and multiplied by nothing.",
+                why="In Python a * b + c is (a * b) + c: the product binds first.",
+                ask="Where do brackets belong?"),
         Mistake("softmax counted", change=tuple(
                     {"extra": lambda n_q, n_k, d_k, d_v, c=c: c * n_q * n_k} for c in range(1, 9)) + (
                     {"extra": lambda n_q, n_k, d_k, d_v: n_q * (3 * n_k - 1)},
@@ -526,22 +562,28 @@ attention_bytes = Exercise(
                 does="The answer is 8 times too large or too small.",
                 why="itemsize is in bytes already, and bytes are asked for.",
                 ask="How many bytes does a float32 take, and what is itemsize for it?"),
-        Mistake("d_k for d_v",
-                change=({"sizes": lambda n_q, n_k, d_k, d_v: (n_q, n_k, d_k, d_k)},
-                        {"sizes": lambda n_q, n_k, d_k, d_v: (n_q, n_k, d_v, d_v)},
-                        {"output": lambda n_q, n_k, d_k, d_v: n_q * d_k},
-                        {"value": lambda n_q, n_k, d_k, d_v: n_k * d_k}),
-                does="The values or the output are counted with the size of a key, or the other way round.",
-                why="Queries and keys have d_k features, values and output d_v.",
-                ask="How many columns does each of the four arrays have?"),
-        Mistake("n_q for n_k",
-                change=({"sizes": lambda n_q, n_k, d_k, d_v: (n_q, n_q, d_k, d_v)},
-                        {"sizes": lambda n_q, n_k, d_k, d_v: (n_k, n_k, d_k, d_v)},
-                        {"output": lambda n_q, n_k, d_k, d_v: n_k * d_v},
-                        {"value": lambda n_q, n_k, d_k, d_v: n_q * d_v}),
-                does="An array is counted with the wrong number of rows.",
-                why="Queries and output have n_q rows, keys and values n_k.",
-                ask="How many rows does each of the four arrays have?"),
+        *(Mistake(f"{name} for {other}", change=change,
+                  does=f"An array is counted with {name} columns that has {other}.",
+                  why="Queries and keys have d_k features, values and output d_v.",
+                  ask="How many columns does each of the four arrays have?")
+          for name, other, change in (
+              ("d_k", "d_v", ({"sizes": lambda n_q, n_k, d_k, d_v: (n_q, n_k, d_k, d_k)},
+                              {"output": lambda n_q, n_k, d_k, d_v: n_q * d_k},
+                              {"value": lambda n_q, n_k, d_k, d_v: n_k * d_k})),
+              ("d_v", "d_k", ({"sizes": lambda n_q, n_k, d_k, d_v: (n_q, n_k, d_v, d_v)},
+                              {"query": lambda n_q, n_k, d_k, d_v: n_q * d_v},
+                              {"key": lambda n_q, n_k, d_k, d_v: n_k * d_v})))),
+        *(Mistake(f"{name} for {other}", change=change,
+                  does=f"An array is counted with {name} rows that has {other}.",
+                  why="Queries and output have n_q rows, keys and values n_k.",
+                  ask="How many rows does each of the four arrays have?")
+          for name, other, change in (
+              ("n_q", "n_k", ({"sizes": lambda n_q, n_k, d_k, d_v: (n_q, n_q, d_k, d_v)},
+                              {"value": lambda n_q, n_k, d_k, d_v: n_q * d_v},
+                              {"key": lambda n_q, n_k, d_k, d_v: n_q * d_k})),
+              ("n_k", "n_q", ({"sizes": lambda n_q, n_k, d_k, d_v: (n_k, n_k, d_k, d_v)},
+                              {"output": lambda n_q, n_k, d_k, d_v: n_k * d_v},
+                              {"query": lambda n_q, n_k, d_k, d_v: n_k * d_k})))),
         Mistake("read once for each query",
                 change={"key": lambda n_q, n_k, d_k, d_v: n_q * n_k * d_k,
                         "value": lambda n_q, n_k, d_k, d_v: n_q * n_k * d_v},
@@ -641,6 +683,12 @@ roofline_seconds = Exercise(
                 does="The answer is a speed: operations, or runs, a second.",
                 why="Seconds are asked for: the work divided by that speed.",
                 ask="Which unit has your answer?"),
+        Mistake("flops and bytes compared",
+                change={"compute": lambda flops, peak: (flops, flops / peak),
+                        "memory": lambda count, width: (count, count / width), "join": lambda a, b: max(a, b)[1]},
+                does="The time of the larger amount is taken: of the arithmetic if flops is more than bytes_moved.",
+                why="Operations and bytes are different things; what can be compared are the two times.",
+                ask="Which two numbers in your function have the same unit?"),
         Mistake("arithmetic intensity",
                 change={"compute": lambda flops, peak: flops, "memory": lambda count, width: count,
                         "join": lambda flops, count: flops / count},
@@ -1043,6 +1091,16 @@ def _running_sums(old_output=True, old_sum=True, new_output=True, new_sum=True):
     return {"merge": merge}
 
 
+def _shared_over_the_queries(parts, weights_of):
+    weights = weights_of(_stacked(parts, "lse"))
+    return (weights / weights.sum(axis=-2, keepdims=True) * _stacked(parts, "out")).sum(axis=0)
+
+
+def _lse_of_all(highest, total):
+    top = highest.max(axis=-2, keepdims=True)
+    return top + np.log((total * np.exp(highest - top)).sum(axis=-2, keepdims=True))
+
+
 def _best_part(parts, weights_of):
     best = _stacked(parts, "lse").argmax(axis=0)
     return np.take_along_axis(_stacked(parts, "out"), best[None], axis=0)[0]
@@ -1091,6 +1149,18 @@ MERGE_MISTAKES = (
             does="The part with the largest log-sum-exp is taken alone.",
             why="The other parts hold weight too.",
             ask="How much of the whole softmax's sum belongs to each part?"),
+    Mistake("shares over the queries instead of the parts",
+            change=({"merge": lambda parts, w: (raw_scores._softmax(_stacked(parts, "lse").swapaxes(-1, -2)).swapaxes(
+                -1, -2) * _stacked(parts, "out")).sum(axis=0)}, {"merge": _shared_over_the_queries}),
+            does="The softmax of the log-sum-exps runs over the queries: a query's shares do not sum to 1.",
+            why="The parts compete for each query, so the shares sum to 1 over the parts.",
+            ask="Which axis of your log-sum-exps counts the parts?"),
+    Mistake("one log-sum-exp for all queries",
+            change=({"lse": lambda highest, total: np.broadcast_to(_lse_of_all(highest, total), highest.shape)},
+                    {"lse": lambda highest, total: np.full_like(highest, (highest + np.log(total)).mean())}),
+            does="A part has the same share for every query.",
+            why="Each query has scores of its own, and so a log-sum-exp of its own in every part.",
+            ask="How many log-sum-exps has one part if there are 5 queries?"),
     Mistake("log-sum-exps as weights", change={"merge_weights": lambda lses: lses},
             does="The parts are weighted by their log-sum-exps themselves.",
             why="A log-sum-exp may be negative; the share of a part is exp of it.",

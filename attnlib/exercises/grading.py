@@ -141,6 +141,7 @@ def _pieces(exercise, seen, answer, wanted):
         if len(pieces) < count:
             expected = ", ".join(exercise.outputs)
             seen.other = f"{len(pieces)} value{'s'[:len(pieces) > 1]} instead of ({expected})"
+            seen.mark(generic.PARTS_MISSING)
             return ()
         return pieces
     if len(pieces) == 1 and not answer.holder:
@@ -391,7 +392,9 @@ def _hopeless_grade(exercise, seen):
         return Grade("incorrect", (mistake.name,), report.wrap("\n".join(lines)))
     expected = f"({', '.join(exercise.outputs)})" if exercise.outputs else "one array or number"
     lines += ["", f"It returns {last.other}; expected {expected}.", *report.printed_lines(last.printed)]
-    return Grade("incorrect", (), report.wrap("\n".join(lines)))
+    known = [mistake for mistake in last.marks.values() if mistake is generic.PARTS_MISSING]
+    lines += [line for m in known for line in (f"The mistake: {m.name}. {m.why}", "", f"Ask yourself: {m.ask}")]
+    return Grade("incorrect", tuple(m.name for m in known), report.wrap("\n".join(lines)))
 
 
 def _message(exercise, seen, finding, show=True):

@@ -89,6 +89,7 @@ SHAPE_CAUSES = (
     ("bmm", ("3d tensor",)),
     ("bounds", ("outside its tensors",)),
     ("unpack", ("to unpack",)),
+    ("power", ("power of 2",)),
     ("axis", ("axis", "axes", "dimension out of range")),
     ("index", ("index", "indices")),
     ("reshape", ("reshape",)),

@@ -33,6 +33,17 @@ NOT_CAST = Mistake(
     ask="Which dtype has what tl.load returns if the tensor is float16?")
 
 
+STRIDED = "a view that is not contiguous"
+
+STRIDES = Mistake(
+    "strides ignored",
+    does="The function is right for tensors whose entries follow one another in memory row by row, and not for a "
+         "view such as a transposed one.",
+    why="A tensor's strides say where its rows and columns lie; x.mT has the same memory and other strides. Either "
+        "the kernel is told all strides, or the launcher begins with x.contiguous() and makes its output of that.",
+    ask="Where in memory lies entry (1, 0) of x.mT, and where does your kernel look for it?")
+
+
 def out_of_bounds(*unused):
     raise IndexError("outside its tensors")
 
@@ -58,7 +69,7 @@ def without_kernel(run, *args):
 def softmax_triton_answer(do, scores):
     rows, n = scores.shape
     loaded = do.load(scores)
-    weights = do.loop(do, loaded)
+    weights = do.loop(do, loaded) if loaded.size else loaded
     return do.store(weights[..., :n], n)
 
 
@@ -88,6 +99,20 @@ def _cut(block, blank):
         return np.pad(weights, ((0, 0), (0, n - weights.shape[-1])), constant_values=blank)
 
     return {"load": lambda scores: scores[:, :block], "store": store}
+
+
+def _tail_dropped(block, blank):
+    """Columns after the last full block are neither read nor written."""
+    def store(weights, n):
+        return np.pad(weights, ((0, 0), (0, n - weights.shape[-1])), constant_values=blank)
+
+    return {"load": lambda scores: scores[:, :scores.shape[-1] // block * block], "store": store}
+
+
+def _no_power_of_2(scores):
+    if scores.shape[-1] != power_of_2(scores.shape[-1]):
+        raise ValueError("arange's range must be a power of 2")
+    return scores
 
 
 def _unless_power_of_2(scores):
@@ -127,6 +152,19 @@ def _sum_not_rescaled(block):
     return in_one({"loop": loop})
 
 
+def _block_maximum(block):
+    """Rescaled as it should be, and to the block's own maximum: the factor may overflow."""
+    def loop(do, scores):
+        highest, total = np.full((len(scores), 1), -np.inf), 0.0
+        for tile in _tiles(scores, block):
+            new = tile.max(axis=-1, keepdims=True)
+            total = total * np.exp(highest - new) + np.exp(tile - new).sum(axis=-1, keepdims=True)
+            highest = new
+        return np.exp(scores - highest) / total
+
+    return in_one({"loop": loop})
+
+
 def _tiles_alone(block):
     return in_one({"loop": lambda do, scores: np.concatenate(
         [raw_scores._softmax(tile) for tile in _tiles(scores, block)], axis=-1)})
@@ -153,11 +191,11 @@ def _sum_too_often_rescaled(block):
     return in_one({"loop": loop})
 
 
-BLOCKS = (64, 128, 256, 512, 1024, 2048, 4096)
+BLOCKS = (16, 32, 64, 128, 256, 512, 1024, 2048, 4096)
 
 SOFTMAX_TRITON_MISTAKES = (
     Mistake("padding counted as zeros",
-            change=(_padded(0.0, power_of_2), *(_padded(0.0, _multiple_of(block)) for block in (*BLOCKS, 8192, 16384))),
+            change=(_padded(0.0, power_of_2), *(_padded(0.0, _multiple_of(block)) for block in (*BLOCKS[:7], 16384))),
             does="Rows whose length is no power of 2, or no multiple of the block, sum to less than 1.",
             why="A block is longer than such a row. What tl.load finds beyond the row is 0 if nothing else "
                 "is said, and exp gives 0 a weight; it must be -inf.",
@@ -182,11 +220,29 @@ SOFTMAX_TRITON_MISTAKES = (
             why="Rows lie stride(0) entries apart; the block is longer than a row.",
             ask="How many entries lie between the starts of two rows?"),
     Mistake("fixed block",
-            change=tuple(_cut(block, blank) for block in (16, 32, *BLOCKS, 8192) for blank in BLANKS),
+            change=tuple(_cut(block, blank) for block in (*BLOCKS, 8192) for blank in BLANKS),
             does="Only the first entries of a long row are read and written.",
             why="A block of fixed length does not hold any row: take the next power of 2 above n, or loop "
                 "over blocks.",
             ask="How long may a row be, and how long is your block?"),
+    Mistake("block's length no power of 2", change={"load": _no_power_of_2},
+            does="The kernel is made for rows whose length is a power of 2, and does not compile for any other.",
+            why="tl.arange(0, BLOCK) takes powers of 2 only: the block is triton.next_power_of_2(n) long, and a mask "
+                "leaves out what lies beyond the row.",
+            ask="Which numbers may stand in tl.arange(0, BLOCK)?"),
+    Mistake("tail block dropped",
+            change=tuple(_tail_dropped(block, blank) for block in BLOCKS for blank in BLANKS),
+            does=f"The columns after the last full block are neither read nor written: they are {NEVER_WRITTEN:.0f}, "
+                 "the checker's mark in torch.empty, or 0.",
+            why="n // BLOCK blocks leave up to BLOCK - 1 columns over. range(0, n, BLOCK) has a start for them, and "
+                "a mask leaves out what lies beyond the row.",
+            ask="How many blocks of 16 columns are needed for 37 columns?"),
+    Mistake("block maximum instead of the running maximum", change=tuple(map(_block_maximum, BLOCKS)),
+            does="It is right as long as exp does not overflow: when a block lies far below the one before, the "
+                 "factor exp(old maximum - new maximum) is infinite.",
+            why="The running maximum is the larger of the old one and the block's: tl.maximum(m, tl.max(x, axis=0)). "
+                "Then no factor exceeds 1.",
+            ask="What should the maximum be after a block whose scores are all small?"),
     Mistake("only the first row", change=tuple(_stored(lambda i, j, *sizes: i == 0, blank) for blank in BLANKS),
             does=f"Row 0 is right; the others are not written: they are {NEVER_WRITTEN:.0f}, the checker's mark in "
                  "torch.empty, or 0.",
@@ -228,15 +284,21 @@ def softmax_triton_cases():
     f4 = np.float32
 
     def case(aspect, scores, dtype=f4, extreme=False):
-        return Case(aspect, (np.array(scores, dtype),), extreme, device=device)
+        return Case(aspect, (np.array(scores, dtype),), extreme, device=device)  # keeps the order in memory
 
     def rowwise(aspect, row, dtype=f4, extreme=False):
         return case(aspect, [row, [0.0] * (len(row) - 1) + [1.0]], extreme=extreme)
 
+    def falling(n):
+        """The first scores are far above all others, whatever the block's length."""
+        scores = normal(1, n, seed=109)
+        scores[0, :3] += 10000
+        return case(HUGE, scores, extreme=True)
+
     def long(rows, n):
         scores = normal(rows, n, seed=101, dtype=f4)
         scores[:, -1] += 6  # the last block has the maximum
-        scores[-1, 0] += 9
+        scores[1:, 0] += 9  # in the rows after it the first block has
         return case("long rows", scores)
 
     return [
@@ -244,7 +306,8 @@ def softmax_triton_cases():
         case(SQUARE, [[0, 1], [2, 5]]), case(SQUARE, normal(5, 5, seed=104)),
         case("a power of 2", [[1, 0, 2, -1]]), case("a power of 2", normal(3, 16, seed=105)),
         case("one row", [[1.0, 0.5, 2.5, -0.1, 0.0]]), case("one column", [[3], [-2], [5]]),
-        case("a multiple of 64", normal(1, 192, seed=106)), long(2, 100), long(3, 1000), long(2, 5000), long(1, 16384),
+        case("a multiple of 64", normal(1, 192, seed=106)), long(2, 100), long(3, 1000), long(1, 16384),
+        case(STRIDED, np.array([[0, 1, 3], [2, 5, 4]], order="F")), case(STRIDED, normal(7, 5, seed=110).T), falling(4100),
         case(HUGE, [[10000, 9999, 9998], [0, 1, 2]], extreme=True),
         case(HUGE, [[-10000, -9999, -9998], [0, 1, 2]], extreme=True),
         *softmax.extreme_rows(rowwise),
@@ -287,7 +350,8 @@ softmax_triton = Exercise(
         "same mask. The launcher makes torch.empty_like(scores) and returns it.",
     ),
     mistakes=(
-        *pick(softmax.softmax.mistakes, "no maximum subtracted", "minimum subtracted instead of maximum",
+        *pick(softmax.softmax.mistakes, "no maximum subtracted", "one maximum for the whole array",
+              "minimum subtracted instead of maximum",
               "mean subtracted instead of maximum", "maximum of absolute values", "no exponential",
               "power of 2 instead of e", "sigmoid instead of softmax", "sign flipped", "not divided by the sum",
               "divided by the number of scores", "divided by the Euclidean length", "logarithm of the softmax",
@@ -296,7 +360,7 @@ softmax_triton = Exercise(
         *SOFTMAX_TRITON_MISTAKES,
     ),
     audits=(kernel_computes_softmax,), missing=kernels_missing, around=kernels_watched, seconds=30.0,
-    aspects={FLOAT16: NOT_CAST},
+    aspects={FLOAT16: NOT_CAST, STRIDED: STRIDES},
 )
 
 
@@ -321,7 +385,11 @@ def _hidden(scores, is_causal, seen, fill=-np.inf):
     return np.where(seen(np.arange(n), np.arange(n)[:, None]), scores, fill) if is_causal else scores
 
 
-def _causal(seen=lambda key, query: key <= query, fill=-np.inf):
+def causal_seen(key, query):
+    return key <= query
+
+
+def _causal(seen=causal_seen, fill=-np.inf):
     return {"hide": lambda scores, is_causal: _hidden(scores, is_causal, seen, fill)}
 
 
@@ -403,6 +471,15 @@ def _diagonal_skipped(block):
     return _causal(lambda key, query: key < query // block * block)
 
 
+def _up_to_the_diagonal(rows, columns):
+    """Without a mask too, the loop over blocks of keys ends with the block of queries."""
+    def hide(scores, is_causal):
+        stop = lambda query: -(-(query // rows + 1) * rows // columns) * columns
+        return _hidden(scores, True, causal_seen if is_causal else lambda key, query: key < stop(query))
+
+    return {"hide": hide}
+
+
 def _written(where, blank):
     """Where `where`, of batch, head and position, says no the output keeps what it was made with."""
     def store(output):
@@ -464,6 +541,12 @@ FLASH_MISTAKES = (
             why="The block on the diagonal is the one that is masked in part. The loop ends after it: at "
                 "(block of queries + 1) * its length.",
             ask="Which keys does the last query of a block see, and does your loop reach them?"),
+    Mistake("keys after the diagonal never read",
+            change=tuple(_up_to_the_diagonal(rows, columns) for rows in KEY_BLOCKS for columns in KEY_BLOCKS),
+            does="With is_causal=False too, the loop over the keys ends where the block of queries ends.",
+            why="Without a mask every query sees every key: the loop ends at the diagonal only if is_causal is True, "
+                "and at n otherwise.",
+            ask="Where does your loop over the keys end if is_causal is False?"),
     Mistake("padding counted as zeros", change=tuple(map(_padded_keys, KEY_BLOCKS)),
             does="If n is no multiple of the block, weight goes to keys that do not exist.",
             why="tl.load gives zeros beyond the last key, and so scores of 0; exp(0) is 1. These scores "
@@ -480,15 +563,16 @@ FLASH_MISTAKES = (
             why="n // BLOCK blocks leave up to BLOCK - 1 keys over: round up, and mask.",
             ask="How many blocks of 16 keys are needed for 37 keys?"),
     Mistake("last queries not computed", change=tuple(
-                {"store": _written(lambda b, h, i, shape, block=block: i < shape[2] // block * block, blank)}
-                for block in KEY_BLOCKS for blank in BLANKS),
+                {"store": _written(lambda b, h, i, shape, block=block, least=least: i < max(
+                    shape[2] // block, least) * block, blank)}
+                for least in (0, 1) for block in KEY_BLOCKS for blank in BLANKS),
             does=f"If n is no multiple of the block, the last rows of the output are not written: they are "
                  f"{NEVER_WRITTEN:.0f}, the checker's mark in torch.empty, or 0.",
             why="The grid needs n / BLOCK programs rounded up: triton.cdiv(n, BLOCK).",
             ask="How many blocks of 16 queries are needed for 37 queries?"),
     Mistake("only the first block of queries", change=tuple(
                 {"store": _written(lambda b, h, i, shape, block=block: i < block, blank)}
-                for block in KEY_BLOCKS for blank in BLANKS),
+                for block in KEY_BLOCKS[:3] for blank in BLANKS),
             does="The first rows of the output are written, and no others.",
             why="Each program does one block of queries: the grid has as many programs as blocks, and "
                 "each adds program_id * BLOCK to its rows.",
@@ -560,11 +644,13 @@ def flash_triton_cases():
     device = kernel_device()
     near = 2e-2 if device == "cuda" else 1e-3  # tl.dot rounds float32 to TF32 there
 
-    def case(aspect, n, d, is_causal, batch=1, heads=1, dtype=np.float32, seed=111):
+    def case(aspect, n, d, is_causal, batch=1, heads=1, dtype=np.float32, seed=111, order=""):
         if device == "cuda" and d > 32:
             dtype = np.float16  # blocks of float32 may not fit on the chip
         arrays = [normal(batch, heads, n, d, seed=seed + i, dtype=dtype) for i in range(3)]
         arrays[1][:, :, -1] += arrays[0][:, :, -1]  # later keys score higher
+        if order:  # in memory (batch, n, heads, d), as a projection leaves it
+            arrays = [np.ascontiguousarray(array.swapaxes(1, 2)).swapaxes(1, 2) for array in arrays]
         return Case(aspect, (*arrays, is_causal), device=device, relative=2e-2 if dtype == np.float16 else near)
 
     def tiny(aspect, query, key, is_causal, extreme=False):
@@ -584,6 +670,7 @@ def flash_triton_cases():
         case("one position", 1, 16, True, 1, 2),
         case(BLOCKWISE, 37, 16, True), case(BLOCKWISE, 130, 16, False),
         case("d of 32", 5, 32, False), case("d of 64", 5, 64, True), case("d of 128", 3, 128, False),
+        case(STRIDED, 3, 16, False, 2, 2, order="heads last"), case(STRIDED, 5, 16, True, 1, 3, order="heads last"),
         tiny(HUGE, [200, 1], [200, 196], False, True), tiny(HUGE, [-200, 1], [200, 204], False, True),
         tiny(HUGE, [-200, -200, 200], [200, 196, -200], True, True),
         case(FLOAT16, 5, 16, False, dtype=np.float16), case(FLOAT16, 7, 16, True, dtype=np.float16),
@@ -646,7 +733,7 @@ flash_attention_triton = Exercise(
         *FLASH_MISTAKES,
     ),
     audits=(kernel_computes_attention,), missing=kernels_missing, around=kernels_watched, seconds=60.0,
-    aspects={FLOAT16: NOT_CAST},
+    aspects={FLOAT16: NOT_CAST, STRIDED: STRIDES},
 )
 
 EXERCISES = (softmax_triton, flash_attention_triton)

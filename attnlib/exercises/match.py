@@ -18,6 +18,9 @@ TOLERANCE = {
 }
 
 
+LEFT_OPEN = 3  # aspects that an explanation may leave open; one that leaves more is a coincidence
+
+
 @dataclass
 class Seen:
     """What came of one case: arrays, a failure, or a phrase for anything else."""
@@ -244,7 +247,8 @@ class Matcher:
     def best(self, hypotheses):
         """Those that fit most cases exactly, one for each set of names."""
         def exact(hypothesis):
-            return sum(self.level(hypothesis, k) == 2 for k in range(len(self.seen)))
+            fitting = [k for k in range(len(self.seen)) if self.level(hypothesis, k) == 2]
+            return len(fitting), sum(self._in_shape(hypothesis, k) for k in fitting)
 
         most = max(map(exact, hypotheses))
         found = {}
@@ -254,6 +258,12 @@ class Matcher:
                 found.setdefault(tuple(m.name for m in mistakes), (mistakes, hypothesis))
         found = list(filter(self._written, found.values())) or list(found.values())
         return {"sets": [mistakes for mistakes, _ in found], "hypothesis": found[0][1]}
+
+    def _in_shape(self, hypothesis, k):
+        """Whether an answer has the predicted shape itself, axes of length 1 included."""
+        predicted = self.exercise.predict(hypothesis, self.seen[k].index)
+        return not isinstance(predicted, Failure) and all(
+            values.shape == part.shape for values, part in zip(self.seen[k].values, predicted))
 
     def _written(self, chosen):
         """Whether a mistake of this set is told by the learner's own text, as far as that can be read."""
@@ -269,7 +279,7 @@ class Matcher:
                 chosen, most = found, fewest - 1  # more mistakes must explain more
             if most < 0:
                 return Finding(**self.best([h for h, _ in chosen]), correct=size == 0, explained=True)
-        if not chosen:
+        if not chosen or chosen[0][0] and most + 1 > LEFT_OPEN:
             return Finding([], leftover=self._wrong_aspects())
         return Finding(**self.best([h for h, _ in chosen]), leftover=self._aspects(chosen[0][1]))
 
@@ -343,7 +353,7 @@ def dtype_marks(exercise, case, values, dtype, part, mistaken):
             yield generic.not_boolean(dtype)
     elif dtype in WIDTHS:
         if WIDTHS[dtype] > WIDTHS[case.dtype]:
-            yield generic.leaks(dtype, case.dtype)
+            yield generic.leaks(dtype, case.dtype, exercise.library)
         elif dtype != case.dtype:
             yield generic.narrower(dtype, case.dtype)
     # whole numbers that a named mistake makes anyway (a one-hot row) need no second name

@@ -57,9 +57,10 @@ def argument(name, value):
     if not isinstance(value, np.ndarray):
         return f"{name} = {value}"
     dtype = "" if value.dtype in (np.float64, np.bool_) or value.dtype.kind in "iu" else f" ({value.dtype})"
+    view = "" if value.flags.c_contiguous else ", not contiguous: the axes lie in another order in memory"
     if value.size > READABLE:
-        return f"{name} of shape {value.shape}{dtype}"
-    return f"{name} = {rows(value)}{dtype}"
+        return f"{name} of shape {value.shape}{dtype}{view}"
+    return f"{name} = {rows(value)}{dtype}{view}"
 
 
 def indented(line):
@@ -288,6 +289,8 @@ CAUSES = {
            "the last two as a batch.",
     "bounds": "A kernel does not know where its tensors end. Each load and store of a block that may "
               "reach beyond needs a mask that is False there, as in mask=columns < n.",
+    "power": "A block's length must be a power of 2: triton.next_power_of_2(n), with a mask for what lies "
+             "beyond.",
     "broadcast": "Two arrays do not line up. Axes are aligned from the end; after a sum or a "
                  "maximum over an axis, keepdims=True keeps that axis, with length 1.",
     "axis": "An axis is named that the array does not have, or the axes do not fit the array. "

@@ -28,7 +28,7 @@ class Listener:
     """
 
     def __init__(self):
-        self.names, self.loose, self.met, self.last = [], {}, False, False
+        self.names, self.loose, self.met, self.last, self.numpy_met = [], {}, False, False, False
 
     def hear(self, run, *args):
         from torch.overrides import TorchFunctionMode
@@ -54,6 +54,7 @@ class Listener:
     def _note(self, name, args, kwargs, result):
         used = list(_tensors([*args, *kwargs.values()]))
         loose = [id(tensor) in self.loose for tensor in used]
+        self.numpy_met |= name in ("numpy", "__array__") and not all(loose)
         if name == "detach":  # the last one is the checker's own, of the answer
             self.last = any(loose)
         if name in ("__getitem__", "__setitem__", "copy_", "index_put_"):  # these may join two devices

@@ -36,6 +36,7 @@ def row_kernel(x_ptr, out_ptr, x_stride, out_stride, n, BLOCK: tl.constexpr):
 
 @answers.right("softmax_triton")
 def one_program_a_row(scores):
+    scores = scores.contiguous()
     rows, n = scores.shape
     out = torch.empty_like(scores)
     row_kernel[(rows,)](scores, out, scores.stride(0), out.stride(0), n, BLOCK=triton.next_power_of_2(n))
@@ -81,6 +82,7 @@ def rows_kernel(x_ptr, out_ptr, rows, n, stride, ROWS: tl.constexpr, BLOCK: tl.c
 
 @answers.right("softmax_triton")
 def several_rows_a_program(scores):
+    scores = scores.contiguous()
     out = torch.zeros_like(scores)
     rows, n = scores.shape
     grid = (triton.cdiv(rows, 4),)
@@ -109,6 +111,7 @@ def normalise_kernel(x_ptr, highest_ptr, total_ptr, out_ptr, n, BLOCK: tl.conste
 
 @answers.right("softmax_triton")
 def two_kernels(scores):
+    scores = scores.contiguous()
     rows, n = scores.shape
     highest = torch.empty(rows, device=scores.device)
     total, out = torch.empty_like(highest), torch.empty_like(scores)
@@ -152,6 +155,7 @@ def softmax_kernel(x_ptr, out_ptr, stride, n, BLOCK: tl.constexpr, HOW: tl.const
 
 def launched(how, block=triton.next_power_of_2, stride=lambda n: n, grid=lambda rows, n: (rows,), out=torch.empty_like):
     def answer(scores):
+        scores = scores.contiguous()
         result = out(scores)
         rows, n = scores.shape
         softmax_kernel[grid(rows, n)](scores, result, stride(n), n, BLOCK=block(n), HOW=how)
@@ -232,6 +236,7 @@ def tiled_kernel(x_ptr, out_ptr, n, BLOCK: tl.constexpr, HOW: tl.constexpr):
 
 def tiled(how, block):
     def answer(scores):
+        scores = scores.contiguous()
         out = torch.empty_like(scores)
         tiled_kernel[(scores.shape[0],)](scores, out, scores.shape[1], BLOCK=block, HOW=how)
         return out
@@ -313,6 +318,7 @@ def one_query_kernel(q_ptr, k_ptr, v_ptr, o_ptr, n, scale, D: tl.constexpr, CAUS
 
 @answers.right("flash_attention_triton")
 def flash_a_query_at_a_time(query, key, value, is_causal):
+    query, key, value = query.contiguous(), key.contiguous(), value.contiguous()
     b, h, n, d = query.shape
     out = torch.zeros_like(query)
     one_query_kernel[(n, b * h)](query, key, value, out, n, d**-0.5, D=d, CAUSAL=is_causal,
@@ -353,6 +359,7 @@ def half_kernel(q_ptr, k_ptr, v_ptr, o_ptr, n, scale, is_causal, D: tl.constexpr
 
 @answers.right("flash_attention_triton")
 def flash_by_block_pointers(query, key, value, is_causal):
+    query, key, value = query.contiguous(), key.contiguous(), value.contiguous()
     b, h, n, d = query.shape
     out = torch.empty_like(query)
     half_kernel[(triton.cdiv(n, 64), b * h)](query, key, value, out, n, d**-0.5, int(is_causal), D=d, BLOCK=64)
@@ -433,6 +440,7 @@ def wrong_flash_kernel(
 
 def flash(how="", bm=16, bn=16, scale=lambda d, n: d**-0.5, grid=triton.cdiv, out=torch.empty_like, order=lambda q, k, v: (q, k, v)):
     def answer(query, key, value, is_causal):
+        query, key, value = query.contiguous(), key.contiguous(), value.contiguous()
         b, h, n, d = query.shape
         result = out(query)
         wrong_flash_kernel[(grid(n, bm), b * h)](
