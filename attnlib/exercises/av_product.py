@@ -2076,7 +2076,7 @@ def streaming_attention_answer(do, query, key, value, block_size):
         row_sum = do.old_sum(row_sum, factor) + do.block_sum(powers, factor)
         output = do.old_output(output, factor) + do.block_output(powers, value_block, factor)
         output = do.after_block(output, row_sum)
-        row_max = new_max
+        row_max = do.keep_max(row_max, new_max)
     return do.finish_stream(output, row_sum, value)
 
 
@@ -2128,6 +2128,7 @@ STREAM_STEPS = {
     "start": _stream_start,
     "blocks": _blocks,
     "new_max": lambda row_max, scores: np.maximum(row_max, _row_highest(scores)),
+    "keep_max": lambda row_max, new_max: new_max,
     "factor": lambda row_max, new_max: np.exp(row_max - new_max),
     "powers": lambda scores, row_max, new_max: np.exp(scores - new_max),
     "old_sum": lambda row_sum, factor: row_sum * factor,
@@ -2159,7 +2160,75 @@ def _block_weights_by_length(scores, row_max, new_max):
     return raw_scores._softmax(scores) * scores.shape[-1]
 
 
+def _first_kept(row_max, new):
+    return np.where(row_max == -np.inf, new, row_max)
+
+
+def _merging(join):
+    """Each block's output and log-sum-exp, joined one after the other by a function of both."""
+    def answer(query, key, value, block_size):
+        out = lse = None
+        for key_block, value_block in _blocks(key, value, block_size):
+            scores = query @ swap(key_block) / math.sqrt(query.shape[-1])
+            highest = _row_highest(scores)
+            new = highest + np.log(np.exp(scores - highest).sum(axis=-1, keepdims=True))
+            block = np.exp(scores - new) @ value_block
+            out, lse = (block, new) if out is None else join(out, lse, block, new)
+        return out
+
+    return {"answer": answer}
+
+
+def _shared(out, lse, block, new):
+    """The output of two parts, each with its share."""
+    both = np.logaddexp(lse, new)
+    return np.exp(lse - both) * out + np.exp(new - both) * block
+
+
 STREAM_MISTAKES = (
+    Mistake("maximum of the first block kept",
+            change=({"new_max": lambda row_max, scores: _first_kept(row_max, _row_highest(scores))},
+                    {"keep_max": _first_kept}),
+            does="The maximum of the first block stays, whatever comes after it: nothing is rescaled to a larger one, "
+                 "or every block is rescaled from the first.",
+            why="The running maximum goes on: after each block it is the larger of the old one and the block's.",
+            ask="Which line of your loop updates the maximum, and what does it hold after the second block?"),
+    Mistake("power of 2 beside powers of e",
+            change=({"powers": lambda scores, row_max, new_max: np.exp2(scores - new_max)},
+                    {"factor": lambda row_max, new_max: np.exp2(row_max - new_max)}),
+            does="Powers and factor have two bases: one is a power of 2, the other one of e.",
+            why="The factor brings old powers to the new maximum; that works with one base only.",
+            ask="Which base has your power, and which your factor?"),
+    Mistake("output replaced in every block", change={"old_output": lambda output, factor: np.zeros_like(output)},
+            does="The running sum goes on, and the output is that of the last block, divided by it.",
+            why="The output so far is rescaled, and the block's is added: output = output * factor + ..., not output = ....",
+            ask="What becomes of the first block's output when the second comes?"),
+    Mistake("sum replaced in every block", change={"old_sum": lambda row_sum, factor: np.zeros_like(row_sum)},
+            does="The output goes on, and is divided by the sum of the last block alone.",
+            why="The sum so far is rescaled, and the block's is added: sum = sum * factor + ..., not sum = ....",
+            ask="What becomes of the first block's sum when the second comes?"),
+    Mistake("partial results merged with swapped weights",
+            change=_merging(lambda out, lse, block, new: (_shared(block, lse, out, new), np.logaddexp(lse, new))),
+            does="Each part gets the share of the other one.",
+            why="A part's share in the whole is exp of its own log-sum-exp.",
+            ask="Which part should count more, the one with the larger or the smaller log-sum-exp?"),
+    Mistake("log-sum-exp not updated",
+            change=tuple(_merging(lambda *parts, kept=kept: (_shared(*parts), kept(parts[1], parts[3])))
+                         for kept in (lambda lse, new: lse, lambda lse, new: new, np.maximum)),
+            does="Two blocks merge rightly, and the third is weighed against one of them only.",
+            why="After a merge the log-sum-exp is that of both parts: log(exp(a) + exp(b)).",
+            ask="How much does the result of the first merge weigh in the second?"),
+    Mistake("log-sum-exps as weights",
+            change=_merging(lambda out, lse, block, new: (
+                (lse * out + new * block) / (lse + new), np.logaddexp(lse, new))),
+            does="The blocks are weighted by their log-sum-exps themselves.",
+            why="A log-sum-exp may be negative; the share of a block is exp of it.",
+            ask="Which function undoes the logarithm?"),
+    Mistake("the larger part alone",
+            change=_merging(lambda out, lse, block, new: (np.where(lse > new, out, block), np.maximum(lse, new))),
+            does="The block with the largest log-sum-exp is taken alone.",
+            why="The other blocks hold weight too.",
+            ask="How much of the whole softmax's sum belongs to each block?"),
     Mistake("sum not rescaled", change={"old_sum": _kept},
             does="When a later block has a larger maximum, the old part of the sum stays as it was.",
             why="The old powers were taken relative to the old maximum. Relative to the new one they are "
@@ -2218,7 +2287,8 @@ STREAM_MISTAKES = (
             why="n_k need not be a multiple of block_size: the last block may be short. range(0, n_k, block_size) "
                 "has a start for it, and a slice ends by itself where the array ends.",
             ask="How many blocks are there for 7 keys and a block size of 3?"),
-    Mistake("last block dropped", change={"blocks": lambda *given: _blocks(*given)[:-1]},
+    Mistake("last block dropped", change=({"blocks": lambda *given: _blocks(*given)[:-1]},
+                                          {"blocks": lambda *given: _blocks(*given)[:-1] or _blocks(*given)}),
             does="The last block does not count, whether it is full or not.",
             why="range(0, n_k - block_size, block_size) ends before the last start.",
             ask="At which key does the last block start, and does your loop get there?"),
@@ -2245,7 +2315,8 @@ STREAM_MISTAKES = (
             why="Key j and value j belong together: both are cut at the same places.",
             ask="Which values belong to the keys of the second block?"),
     Mistake("partial results averaged",
-            change=({"factor": _one, "powers": _block_weights}, {"factor": _one, "powers": _block_weights_by_length}),
+            change=({"factor": _one, "powers": _block_weights}, {"factor": _one, "powers": _block_weights_by_length},
+                    _merging(lambda out, lse, block, new: ((out + block) / 2, lse))),
             does="The output is the plain mean of the blocks' outputs, whatever their scores are.",
             why="A block counts as much as its sum of exponentials says.",
             ask="Which block should count more if its scores are much larger?"),

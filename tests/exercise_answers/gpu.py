@@ -63,7 +63,7 @@ def flops_textbook(n_q, n_k, d_k, d_v):
     return 4 * n_q * n_k * d_k
 
 
-@answers.wrong("attention_flops", "d_k for d_v")
+@answers.wrong("attention_flops", "d_v for d_k")
 def flops_textbook_values(n_q, n_k, d_k, d_v):
     return 4 * n_q * n_k * d_v
 
@@ -73,7 +73,7 @@ def flops_square(n_q, n_k, d_k, d_v):
     return 2 * n_q**2 * (d_k + d_v)
 
 
-@answers.wrong("attention_flops", "n_q for n_k")
+@answers.wrong("attention_flops", "n_k for n_q")
 def flops_square_keys(n_q, n_k, d_k, d_v):
     return 2 * n_k * n_k * d_k + 2 * n_k * n_k * d_v
 
@@ -866,7 +866,7 @@ def decode_attends_first_unscaled(query, key_cache, value_cache, key_new, value_
     return output, np.concatenate([key_cache, key_new], -2), np.concatenate([value_cache, value_new], -2)
 
 
-@answers.wrong("decode_step")
+@answers.wrong("decode_step", "parts missing")
 def decode_output_alone(*args):
     return decode_concatenated(*args)[0]
 
