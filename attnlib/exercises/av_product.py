@@ -2207,7 +2207,7 @@ STREAM_MISTAKES = (
             does="The output goes on, and is divided by the sum of the last block alone.",
             why="The sum so far is rescaled, and the block's is added: sum = sum * factor + ..., not sum = ....",
             ask="What becomes of the first block's sum when the second comes?"),
-    Mistake("partial results merged with swapped weights",
+    Mistake("shares of the partial results swapped",
             change=_merging(lambda out, lse, block, new: (_shared(block, lse, out, new), np.logaddexp(lse, new))),
             does="Each part gets the share of the other one.",
             why="A part's share in the whole is exp of its own log-sum-exp.",

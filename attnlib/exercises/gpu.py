@@ -1161,7 +1161,7 @@ MERGE_MISTAKES = (
             does="A part has the same share for every query.",
             why="Each query has scores of its own, and so a log-sum-exp of its own in every part.",
             ask="How many log-sum-exps has one part if there are 5 queries?"),
-    Mistake("partial results merged with swapped weights",
+    Mistake("shares of the partial results swapped",
             change=_either_way({"merge_weights": lambda lses: _partial_weights(lses)[::-1]}),
             does="The first part gets the share of the last one, and the other way round.",
             why="A part's share in the whole is exp of its own log-sum-exp.",
