@@ -1126,7 +1126,7 @@ SPLIT_MISTAKES = (
             ask="How many axes must the answer have?"),
     Mistake("only one head",
             change=(*({"split": lambda x, n_heads, at=at: _features_divided(x, n_heads)[..., at, :],
-                       "finish_heads": _as_it_is} for at in (slice(0, 1), slice(-1, None))),
+                       "move": _swap_heads, "finish_heads": _as_it_is} for at in (slice(0, 1), slice(-1, None))),
                     *({"split": lambda x, n_heads, at=at: _features_divided(x, n_heads)[..., at, :], "move": _as_it_is}
                       for at in (0, -1))),
             does="The answer holds one head's features.",
