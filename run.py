@@ -266,6 +266,16 @@ def check(options):
     return call(in_venv("python"), "-m", "book.pages", HTML)
 
 
+def slides(options):
+    """The decks come with the book; what is left are the PDFs."""
+    set_up()
+    if not is_built():
+        book(options)
+    for deck in sorted(HTML.rglob("*.slides.html")):
+        say("a deck is {}".format(deck))
+    return call(in_venv("python"), "-m", "book.prints", HTML)
+
+
 def serve(options):
     if not is_built():
         book(options)
@@ -331,6 +341,8 @@ def parse(arguments):
               "-k softmax, go to pytest")
     add(check, "open every page in Chromium and say what is wrong there; "
                "builds the book if needed")
+    add(slides, "make the decks of slides, and with Chromium PDFs of them and "
+                "of the chapters; builds the book if needed")
     add(serve, "show the book on this machine; builds it if needed"
         ).add_argument("--port", type=int,
                        help="default: the first free one from 8000 on")

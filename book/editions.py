@@ -13,8 +13,9 @@ import yaml
 from docutils import nodes
 from sphinx.transforms import SphinxTransform
 
-from book import notebooks
+from book import notebooks, slides
 
+LECTURERS = "chapters/for_lecturers"
 SOLUTIONS = "chapters/solutions/"
 SHOWN = {"numpy": "NumPy", "torch": "torch", "matplotlib": "Matplotlib"}
 # After it comes what `python3 run.py slides` has printed (book/prints.py).
@@ -81,13 +82,23 @@ def links(app, pagename, pathto):
         found = (f'<a href="{address}" download>The whole book to read '
                  "offline (zip)</a>")
     elif is_chapter(pagename):
-        deck = pagename.rsplit("/", 1)[1] + ".slides.html"
-        has_deck = Path(app.outdir, f"{pagename}.slides.html").exists()
+        deck = deck_name(pagename)
+        has_deck = slides.types(app.env.doc2path(pagename))
         found = f'<a href="{deck}">Slides</a>' if has_deck else ""
         found += PRINTED
+    elif pagename == LECTURERS:
+        found = "".join(
+            f'<a href="{deck_name(name)}">Slides: '
+            f"{app.env.titles[name].astext()}</a>"
+            for name in sorted(app.env.found_docs) if is_chapter(name)
+            and slides.types(app.env.doc2path(name)))
     else:
         return None
     return f'<p class="page-files">{found}</p>'
+
+
+def deck_name(pagename):
+    return pagename.rsplit("/", 1)[1] + ".slides.html"
 
 
 def is_chapter(pagename):

@@ -24,21 +24,27 @@ REVEAL_FILES = ("LICENSE", "dist/reveal.css", "dist/reveal.js",
 
 def make_deck(app, pagename, templatename, context, doctree):
     """Write the deck of a page, if its notebook has slides."""
-    source = Path(str(app.env.doc2path(pagename))) if doctree else Path()
-    if source.suffix != ".ipynb":
-        return
-    kinds = [cell.metadata.get("slideshow", {}).get("slide_type", "-")
-             for cell in nbformat.read(source, as_version=4).cells]
-    if "slide" not in kinds:
+    kinds = types(app.env.doc2path(pagename)) if doctree else []
+    if not kinds:
         return
     columns = cut(blocks(doctree), kinds, app.builder)
     static = context["pathto"]("_static", resource=True)
-    Path(app.outdir, f"{pagename}.slides.html").write_text(
-        TEMPLATE.substitute(
-            title=context["title"], book=app.config.project, static=static,
-            mathjax=f"{static}/{app.config.mathjax_path}",
-            page=pagename.rsplit("/", 1)[1] + ".html",
-            slides="\n".join(map(column_html, columns))), "utf-8")
+    path = Path(app.outdir, f"{pagename}.slides.html")
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(TEMPLATE.substitute(
+        title=context["title"], book=app.config.project, static=static,
+        mathjax=f"{static}/{app.config.mathjax_path}",
+        page=pagename.rsplit("/", 1)[1] + ".html",
+        slides="\n".join(map(column_html, columns))), "utf-8")
+
+
+def types(source):
+    """The slide type of each cell; none at all where no slide begins."""
+    if not str(source).endswith(".ipynb"):
+        return []
+    found = [cell.metadata.get("slideshow", {}).get("slide_type", "-")
+             for cell in nbformat.read(str(source), as_version=4).cells]
+    return found if "slide" in found else []
 
 
 # --- from a page to its parts -----------------------------------------------

@@ -219,15 +219,18 @@ def test_the_student_edition_is_built_beside_the_book(
         "html", "student"]
 
 
-def test_check_builds_the_book_first(calls, checkout, capsys):
-    assert run.main(["check"]) == 3
+@pytest.mark.parametrize("command, module", [
+    ("check", "book.pages"), ("slides", "book.prints")])
+def test_check_and_slides_build_the_book_first(
+        calls, checkout, capsys, command, module):
+    assert run.main([command]) == 3
     assert len(calls) == 1 and "-W" in calls[0]
     run.FIRST_PAGE.parent.mkdir(parents=True)
     for path in (checkout / "_config.yml", checkout / "_toc.yml",
                  run.FIRST_PAGE):
         path.touch()
-    assert run.main(["check"]) == 3
-    assert calls[1][1:] == ("-m", "book.pages", run.HTML)
+    assert run.main([command]) == 3
+    assert calls[1][1:] == ("-m", module, run.HTML)
 
 
 def test_test_passes_arguments_and_exit_code_on(calls):
