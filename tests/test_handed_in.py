@@ -33,7 +33,7 @@ CHECK = 'check("softmax", softmax)'
 MISTAKE = "no maximum subtracted"
 INCORRECT = [("softmax", "incorrect", MISTAKE)]
 CORRECT = [("softmax", "correct", "")]
-SLEEPER = "77177177"  # seconds: tells a process that one notebook leaves behind from any other
+SLEEPER = str(10**8 + os.getpid())  # seconds: tells what a notebook here leaves running from anything else
 
 PATCHES = """\
 import builtins, sys
@@ -99,13 +99,13 @@ NOTEBOOKS = {
               INCORRECT, ""),
     "loops for ever": ([HEAD, WRONG, "import signal\nsignal.signal(signal.SIGALRM, signal.SIG_IGN)\nwhile True:\n    pass",
                         CHECK], INCORRECT, "code cell 3 did not finish in time"),
-    "takes memory": ([HEAD, "kept = []\nwhile True:\n    kept.append(np.ones(10**7))", "kept = None", WRONG, CHECK],
-                     INCORRECT, ""),
     "kills": ([HEAD, WRONG, "import os, signal\nos.kill(os.getpid(), signal.SIGKILL)", CHECK], INCORRECT, "SIGKILL"),
     "nothing in it": (["1 + 1"], [("", "error", "")], "no exercise"),
     "José 漢字 (1)": ([HEAD, RIGHT, CHECK], CORRECT, ""),
 }
 ON_LINUX = {
+    "takes memory": ([HEAD, "kept = []\nwhile True:\n    kept.append(np.ones(10**7))", "kept = None", WRONG, CHECK],
+                     INCORRECT, ""),
     "forks": ([HEAD, WRONG, FORKS, CHECK], INCORRECT, ""),
     "fork bomb": ([HEAD, WRONG, "import os\nwhile True:\n    os.fork()", CHECK], INCORRECT, "code cell 3"),
 }
@@ -184,7 +184,7 @@ def test_no_file_is_changed(graded):
 
 def test_nothing_is_left_running_or_lying_about(graded):
     running = subprocess.run(["ps", "-eo", "args"], capture_output=True, text=True).stdout
-    assert SLEEPER not in running and "attnlib.exercises.untrusted" not in running
+    assert "ps -eo args" in running and SLEEPER not in running
 
 
 def test_rows_progress_and_exit_code(graded):
