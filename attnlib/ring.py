@@ -11,6 +11,9 @@ two such parts of the keys and values. The steps that lead here:
             the same work. In order, the last rank would have nearly all of it.
     Step 6, backward: the gradients of keys and values travel along with them, and arrive at home.
 
+One part of the keys is computed with by flash_triton.py, for CUDA tensors that it takes, else by
+online_torch.py. Several GPUs were not at hand yet: proved are the results on the CPU, over gloo.
+
     torchrun --nproc-per-node 2 -m attnlib.ring
 
 compares all this with dense attention, on GPUs (NCCL) where there is one for each process, else
@@ -190,6 +193,36 @@ def explained(group):
             "within the timeout. Look for the first error of any rank, and start all of them again") from error
 
 
+# --- one part of the keys, on this rank ---
+
+def kernels_for(query, key, value):
+    """attnlib.flash_triton where its kernels take these tensors, else None."""
+    alike = query.ndim == key.ndim == value.ndim == 4 and len({array.shape[0] for array in (query, key, value)}) == 1
+    if not (query.is_cuda and alike and api.HAS_TRITON):
+        return None
+    from attnlib import flash_triton
+    return flash_triton if flash_triton.unsupported(query, key, value, None) is None else None
+
+
+def attend(query, key, value, is_causal, scale, softcap, h):
+    """The output, in float32 or wider, and the log-sum-exp."""
+    kernels = kernels_for(query, key, value)
+    if kernels is None:
+        return online_torch.forward(query, key, value, None, is_causal, scale, softcap, h)
+    output, lse = kernels.forward(query, key, value, None, is_causal, scale, softcap)
+    return widen(output), lse
+
+
+def gradients(query, key, value, output, lse, grad_output, grad_lse, is_causal, scale, softcap, h):
+    """Those of query, key and value, given output and log-sum-exp over the keys of all ranks."""
+    kernels = kernels_for(query, key, value)
+    if kernels is None:
+        return online_torch.backward_blocks(*map(widen, (query, key, value)), None, output, lse, grad_output, grad_lse,
+                                            False, is_causal, scale, softcap, h)
+    return kernels.backward(grad_output, grad_lse, query, key, value, None, output, lse.contiguous(), is_causal, scale,
+                            softcap)
+
+
 # --- forward and backward ---
 
 def forward(query, key, value, is_causal, options, group):
@@ -197,7 +230,7 @@ def forward(query, key, value, is_causal, options, group):
     rank, output, lse = dist.get_rank(group), None, None
     for source, (key, value) in round_the_ring([key, value], group):
         rows, keys, is_cut = meeting(rank, source, query.shape[-2], key.shape[-2], is_causal)
-        part = online_torch.forward(query[..., rows, :], key[..., keys, :], value[..., keys, :], None, is_cut, *options)
+        part = attend(query[..., rows, :], key[..., keys, :], value[..., keys, :], is_cut, *options)
         if output is None:  # its own keys come first, and all its queries read them
             output, lse = part
         else:
@@ -212,19 +245,17 @@ def backward(query, key, value, output, lse, grad_output, grad_lse, is_causal, o
     Those of keys go one rank behind the keys: a rank adds its own share to the sum that has come
     from the rank before it, and sends it on while it computes the next share.
     """
-    rank, dtype, coming = dist.get_rank(group), query.dtype, None
-    query, grad_query = widen(query), torch.zeros_like(widen(query))
+    rank, coming, grad_query = dist.get_rank(group), None, torch.zeros_like(widen(query))
     for source, (key, value) in round_the_ring([key, value], group):
         rows, keys, is_cut = meeting(rank, source, query.shape[-2], key.shape[-2], is_causal)
-        own = online_torch.backward_blocks(
-            query[..., rows, :], widen(key[..., keys, :]), widen(value[..., keys, :]), None, output[..., rows, :],
-            lse[..., rows], grad_output[..., rows, :], grad_lse[..., rows], False, is_cut, *options)
+        own = gradients(query[..., rows, :], key[..., keys, :], value[..., keys, :], output[..., rows, :],
+                        lse[..., rows], grad_output[..., rows, :], grad_lse[..., rows], is_cut, *options)
         grad_query[..., rows, :] += own[0]
         sums = arrived(coming, group) if coming else [torch.zeros_like(widen(array)) for array in (key, value)]
         for total, share in zip(sums, own[1:]):
             total[..., keys, :] += share
         coming = pass_on(sums, group)  # after the last step: home
-    return [grad.to(dtype) for grad in (grad_query, *arrived(coming, group))]
+    return [grad.to(query.dtype) for grad in (grad_query, *arrived(coming, group))]
 
 
 # --- the command ---

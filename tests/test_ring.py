@@ -198,6 +198,31 @@ def test_bfloat16_is_as_close_as_dense_attention_allows(results):
         assert (got - exact).square().mean() ** 0.5 <= 2 * (plain - exact).square().mean() ** 0.5
 
 
+def by_kernels(rank, size):
+    """A causal problem whose parts are computed by Triton's kernels, in the interpreter."""
+    os.environ["TRITON_INTERPRET"] = "1"  # before Triton is imported
+    from attnlib import flash_triton
+    with patch.object(ring, "kernels_for", lambda *_: flash_triton):
+        return parts_of("float32", rank, size)
+
+
+def test_parts_may_be_computed_by_kernels(tmp_path):
+    pytest.importorskip("triton")
+    assert_whole(run_ranks(by_kernels, 2, tmp_path), "float32")
+
+
+def test_kernels_are_for_cuda_tensors_that_they_take():
+    from attnlib import api
+    from types import SimpleNamespace
+    pytest.importorskip("triton")
+    from attnlib import flash_triton
+    like = {"is_cuda": True, "ndim": 4, "shape": (2, 4, 6, 8)}
+    with patch.object(flash_triton, "unsupported", lambda *_: None):
+        chosen = [ring.kernels_for(*3 * [SimpleNamespace(**like | change)])
+                  for change in ({}, {"is_cuda": False}, {"ndim": 3})]
+    assert chosen == [flash_triton if api.HAS_TRITON else None, None, None]
+
+
 # --- the ring ---
 
 def test_messages_are_under_way_while_ranks_compute(results):
