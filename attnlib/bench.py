@@ -722,8 +722,8 @@ def aligned(rows):
 
 def main(arguments=None):
     parser = argparse.ArgumentParser(prog="python -m attnlib.bench", description="Time, memory and error of attention "
-                                     "on this CPU. About a quarter of an hour; best on a machine that is idle.")
-    parser.add_argument("--quick", action="store_true", help="n = 256 alone, without what compiles: under 30 seconds")
+                                     "on this CPU. About 20 minutes; best on a machine that is idle.")
+    parser.add_argument("--quick", action="store_true", help="n = 256 alone, without what compiles: about half a minute")
     parser.add_argument("--sizes", type=int, nargs="+", default=SIZES, metavar="N", help="other numbers of positions")
     parser.add_argument("--budget", type=float, default=45, metavar="SECONDS", help="for each part of the table")
     parser.add_argument("--json", metavar="PATH", help="write all numbers there, after every measurement; "
