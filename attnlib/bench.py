@@ -728,10 +728,16 @@ def main(arguments=None):
     parser.add_argument("--budget", type=float, default=45, metavar="SECONDS", help="for each part of the table")
     parser.add_argument("--json", metavar="PATH", help="write all numbers there, after every measurement; "
                         "a run that was interrupted goes on from there")
+    parser.add_argument("--device", choices=("cpu", "cuda"), default="cpu", help="cuda: softmax and attention, kernels "
+                        "beside torch's, on this machine's GPU (bench_cuda.py)")
     parser.add_argument("--job", type=json.loads, help=argparse.SUPPRESS)
     options = parser.parse_args(arguments)
     if options.job:
         print(json.dumps(globals()[options.job.pop("call")](**options.job)))
+        return
+    if options.device == "cuda":
+        from attnlib import bench_cuda
+        print(bench_cuda.table(bench_cuda.main(options.quick, options.json)))
         return
     quick = [256], 0.3, ["JAX", "numba"]
     print(table(bench(*quick, options.json) if options.quick else bench(options.sizes, options.budget, [], options.json)))

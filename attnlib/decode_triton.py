@@ -15,6 +15,8 @@ A split has no fewer than LEAST_KEYS keys: with 256 keys of d = 64 in float16, 6
 260 bytes that merging adds. Speed on a GPU has not been measured yet.
 """
 
+import math
+
 import torch
 import triton
 import triton.language as tl
@@ -138,7 +140,7 @@ def forward(query, key, value, attn_mask, is_causal, scale, softcap, output, lse
     batch, h, n_q, d_k = query.shape
     n_k, d_v = value.shape[2:]
     group_k, group_v = flash_triton.groups(query, key, value)
-    group = flash_triton.math.gcd(group_k, group_v)
+    group = math.gcd(group_k, group_v)
     block_k, warps, stages = config(query.dtype, d_k, d_v, flash_triton.capability_of(query))
     rows = 16 if group * n_q <= 16 else 32
     tiles, packs = triton.cdiv(group * n_q, rows), batch * (h // group)

@@ -35,7 +35,7 @@ import triton
 import triton.language as tl
 
 from attnlib import softmax_triton
-from attnlib.softmax_triton import INTERPRETED, LOWEST, merge_axes
+from attnlib.softmax_triton import INTERPRETED, LOWEST, merge_axes, on_its_device
 
 LOG2_E, LN_2 = tl.constexpr(1.4426950408889634), tl.constexpr(0.6931471805599453)
 LARGEST_TF32 = tl.constexpr(3.4011621342146535e38)
@@ -364,7 +364,7 @@ TILES = {
     ("keys", 80, True): ((32, 64, 8, 2), (32, 64, 8, 2), (32, 32, 8, 1)),
     # float32 in three parts: three times the registers for what is multiplied.
     ("forward", 90, False): ((64, 32, 4, 2), (32, 32, 8, 2), (16, 16, 8, 1)),
-    ("queries", 90, False): ((32, 32, 4, 2), (16, 32, 8, 1), (16, 16, 8, 1)),
+    ("queries", 90, False): ((32, 32, 4, 2), (16, 16, 8, 1), (16, 16, 8, 1)),
     ("keys", 90, False): ((16, 32, 8, 1), (16, 16, 8, 1), (16, 16, 8, 1)),
     ("forward", 80, False): ((32, 32, 8, 2), (32, 32, 8, 2), (16, 16, 8, 1)),
     ("queries", 80, False): ((32, 32, 4, 2), (16, 32, 8, 1), (16, 16, 8, 1)),
@@ -375,8 +375,9 @@ TILES = {
     ("keys", 75, False): ((16, 16, 4, 1), (16, 16, 4, 1), (16, 8, 8, 1)),
 }
 MASKED_TILES = {
-    ("forward", 90, 1): (128, 64, 8, 2), ("keys", 90, 1): (16, 64, 8, 2), ("queries", 80, 0): (64, 32, 4, 2),
-    ("keys", 80, 0): (32, 64, 8, 1), ("keys", 80, 1): (32, 64, 8, 1),
+    ("forward", 90, 1): (128, 64, 8, 2), ("keys", 90, 1): (16, 64, 8, 2),
+    ("forward", 80, 0): (128, 32, 4, 3), ("forward", 80, 1): (128, 32, 8, 3), ("forward", 80, 2): (64, 32, 8, 2),
+    ("queries", 80, 0): (64, 32, 4, 2), ("keys", 80, 0): (32, 64, 8, 1), ("keys", 80, 1): (32, 64, 8, 1),
 }
 
 
@@ -430,6 +431,7 @@ def groups(query, key, value):
 
 
 @torch.library.custom_op("attnlib::attention", mutates_args=())
+@on_its_device
 def forward(query: torch.Tensor, key: torch.Tensor, value: torch.Tensor, attn_mask: Optional[torch.Tensor],
             is_causal: bool, scale: float, softcap: Optional[float]) -> tuple[torch.Tensor, torch.Tensor]:
     """Output and log-sum-exp of tensors (batch, heads, n, d); key and value may have fewer heads."""
@@ -458,6 +460,7 @@ def new_output(query, value):
 
 
 @torch.library.custom_op("attnlib::attention_backward", mutates_args=())
+@on_its_device
 def backward(grad_output: torch.Tensor, grad_lse: torch.Tensor, query: torch.Tensor, key: torch.Tensor,
              value: torch.Tensor, attn_mask: Optional[torch.Tensor], output: torch.Tensor, lse: torch.Tensor,
              is_causal: bool, scale: float, softcap: Optional[float]) -> tuple[

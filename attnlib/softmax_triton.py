@@ -20,6 +20,7 @@ Speed on a GPU has not been measured yet. Proved are the results, in Triton's in
 compiler makes of the kernels for three generations of chips (tests/test_triton_compiled.py).
 """
 
+import functools
 import math
 
 import torch
@@ -172,6 +173,15 @@ def launch(step, short, long, *tensors):
     kernel[(triton.cdiv(rows, options.get("ROWS", 1)),)](*tensors, sizes, *strides, n, **options)
 
 
+def on_its_device(launcher):
+    """Triton launches on the current device; tensors may be on another one."""
+    @functools.wraps(launcher)
+    def launch_there(tensor, *arguments):
+        with torch.cuda.device_of(tensor):  # does nothing for tensors on the CPU
+            return launcher(tensor, *arguments)
+    return launch_there
+
+
 def merge_axes(shape, strides):
     """Fewer axes that lie the same in memory: the shape, and the strides of each tensor."""
     axes = []
@@ -187,6 +197,7 @@ def merge_axes(shape, strides):
 
 
 @torch.library.custom_op("attnlib::softmax", mutates_args=())
+@on_its_device
 def forward(scores: torch.Tensor) -> torch.Tensor:
     weights = torch.empty_like(scores)
     launch("forward", softmax_rows, softmax_long_rows, scores, weights)
@@ -194,6 +205,7 @@ def forward(scores: torch.Tensor) -> torch.Tensor:
 
 
 @torch.library.custom_op("attnlib::softmax_backward", mutates_args=())
+@on_its_device
 def backward(weights: torch.Tensor, grad_weights: torch.Tensor) -> torch.Tensor:
     grad_scores = torch.empty_like(weights)
     launch("backward", softmax_rows_backward, softmax_long_rows_backward, weights, grad_weights, grad_scores)
