@@ -707,7 +707,11 @@ def _masked_variants(mistake):
     if mistake.name == "one key left out":
         return dataclasses.replace(mistake, change=mistake.variants[:2] + MASK_CUT)
     if mistake is CAUSAL:
-        return also(mistake, *CAUSAL_TOO)
+        return dataclasses.replace(
+            also(mistake, *CAUSAL_TOO),
+            does="Keys after the query are hidden, or their scores or weights set to 0, whatever the mask says of them.",
+            why="Who may attend to whom is said by attn_mask alone: it may be causal, or anything else.",
+            ask="Which of the two masks in your function was given to it?")
     if mistake is softmax.NO_MAXIMUM:
         late = {"fill": lambda scores, mask, dtype: scores, "shift": softmax._no_shift}
         return dataclasses.replace(mistake, change=(
@@ -998,11 +1002,30 @@ def dropout_weights_cases():
     ]
 
 
+OWN_MASK = Mistake(
+    "own mask drawn",
+    does="Weights become 0, but not where keep is False.",
+    why="The draw has been made already, and stands in keep: whoever calls the function needs the same one for the "
+        "backward pass.",
+    ask="Where does your function use keep?")
+
+
+def draws_its_own(run):
+    """The Mistake if of equal weights others are dropped than keep says."""
+    keep = np.random.default_rng(70).random((16, 16)) < 0.5
+    outcome = run(np.full(keep.shape, 0.0625), keep, 0.5)
+    if outcome.failure or not outcome.answer.pieces or outcome.answer.pieces[0].values.shape != keep.shape:
+        return None
+    kept = outcome.answer.pieces[0].values != 0
+    by_chance = 64 < kept.sum() < 192 and 64 < (kept == keep).sum() < 192
+    return OWN_MASK if by_chance else None
+
+
 dropout_weights = Exercise(
     name="dropout_weights", signature="(weights, keep, p)", part=PART,
     text="Inverted dropout: weights where keep is True, divided by 1 - p; the rest 0. The draw has "
          "been made already and stands in keep; p is the probability of dropping.",
-    answer=dropout_weights_answer, steps=DROPOUT_STEPS, cases=dropout_weights_cases,
+    answer=dropout_weights_answer, steps=DROPOUT_STEPS, cases=dropout_weights_cases, audits=(draws_its_own,),
     hints=(
         "Two things happen: some weights become 0, and the others change so that the mean stays.",
         "A weight w is kept with probability 1 - p. By what must it grow so that its mean is w again?",
@@ -1099,8 +1122,7 @@ SPLIT_BY_RESHAPE = Mistake(
     "heads split by a reshape alone",
     change=({"split": _split_by_reshape, "move": _as_it_is},
             {"split": lambda x, n_heads: x.reshape(-1, n_heads, x.shape[-2], x.shape[-1] // n_heads), "move": _as_it_is}),
-    does="The shape is right, but each head gets some of the positions with all features instead of all "
-         "positions with some features.",
+    does="Each head gets some of the positions with all features instead of all positions with some features.",
     why="reshape keeps the order in memory, and there the features of one position stand together. "
         "Split the last axis first, then move the heads' axis in front of the positions.",
     ask="Which axis is to be split, and into which two?")

@@ -237,7 +237,7 @@ SOFTMAX_TRITON_MISTAKES = (
             why="n // BLOCK blocks leave up to BLOCK - 1 columns over. range(0, n, BLOCK) has a start for them, and "
                 "a mask leaves out what lies beyond the row.",
             ask="How many blocks of 16 columns are needed for 37 columns?"),
-    Mistake("block maximum instead of the running maximum", change=tuple(map(_block_maximum, BLOCKS)),
+    Mistake("block maximum instead of the running maximum", change=tuple(map(_block_maximum, BLOCKS[:-1])),
             does="It is right as long as exp does not overflow: when a block lies far below the one before, the "
                  "factor exp(old maximum - new maximum) is infinite.",
             why="The running maximum is the larger of the old one and the block's: tl.maximum(m, tl.max(x, axis=0)). "
@@ -307,7 +307,7 @@ def softmax_triton_cases():
         case("a power of 2", [[1, 0, 2, -1]]), case("a power of 2", normal(3, 16, seed=105)),
         case("one row", [[1.0, 0.5, 2.5, -0.1, 0.0]]), case("one column", [[3], [-2], [5]]),
         case("a multiple of 64", normal(1, 192, seed=106)), long(2, 100), long(3, 1000), long(1, 16384),
-        case(STRIDED, np.array([[0, 1, 3], [2, 5, 4]], order="F")), case(STRIDED, normal(7, 5, seed=110).T), falling(4100),
+        case(STRIDED, np.array([[0, 1, 3], [2, 5, 4]], order="F")), case(STRIDED, normal(7, 5, seed=110).T), falling(2100),
         case(HUGE, [[10000, 9999, 9998], [0, 1, 2]], extreme=True),
         case(HUGE, [[-10000, -9999, -9998], [0, 1, 2]], extreme=True),
         *softmax.extreme_rows(rowwise),
@@ -359,7 +359,7 @@ softmax_triton = Exercise(
         dataclasses.replace(EPSILON, change=EPSILON.variants[:4]),
         *SOFTMAX_TRITON_MISTAKES,
     ),
-    audits=(kernel_computes_softmax,), missing=kernels_missing, around=kernels_watched, seconds=30.0,
+    audits=(kernel_computes_softmax,), missing=kernels_missing, around=kernels_watched, seconds=60.0,
     aspects={FLOAT16: NOT_CAST, STRIDED: STRIDES},
 )
 
