@@ -233,3 +233,47 @@ def attention_two(query, key, value):
 @answers.wrong("attention", "K Qᵀ instead of Q Kᵀ")
 def attention_transposed(query, key, value):
     return soft(key @ query.mT / math.sqrt(query.shape[-1])) @ value
+
+# ---------------------------------------------------------------- what the mistakes of both share
+
+
+def swap(array):
+    return np.swapaxes(array, -1, -2)
+
+
+def soft_of_matrix(scores):
+    e = np.exp(scores - scores.max(axis=(-2, -1), keepdims=True))
+    return e / e.sum(axis=(-2, -1), keepdims=True)
+
+
+def scaled(query, key):
+    return query @ swap(key) / math.sqrt(query.shape[-1])
+
+
+for number, (name, function) in enumerate((
+    ("Aᵀ V instead of A V", lambda w, v: np.einsum("...ij,...id->...jd", w, v)),
+    ("summed over the queries instead of the keys", lambda w, v: (w[..., None] * v[..., None, :, :]).sum(axis=-3)),
+    ("summed over the features instead of the keys", lambda w, v: (w[..., None] * v[..., None, :, :]).sum(axis=-1)),
+    ("not summed", lambda w, v: w[..., None] * v[..., None, :, :]),
+    ("keys in reverse order", lambda w, v: w @ v[..., ::-1, :]),
+    ("divided by the number of features", lambda w, v: w @ v / math.sqrt(v.shape[-1])),
+    ("only the first query", lambda w, v: w[..., :1, :] @ v),
+)):
+    function.__name__ = f"av_product_{number}"
+    answers.wrong("av_product", name, function=function)
+
+for number, (name, function) in enumerate((
+    ("softmax over everything", lambda q, k, v: soft_of_matrix(scaled(q, k)) @ v),
+    ("one key left out", lambda q, k, v: soft(scaled(q, k[..., :-1, :])) @ v[..., :-1, :]),
+    ("temperature applied", lambda q, k, v: soft(scaled(q, k) / 0.1) @ v),
+    ("softmax after the values", lambda q, k, v: soft(scaled(q, k) @ v)),
+    ("key and value swapped", lambda q, k, v: soft(scaled(q, v)) @ k),
+    ("input added", lambda q, k, v: soft(scaled(q, k)) @ v + q),
+    ("axes counted from the front", lambda q, k, v: soft(q @ k.transpose(0, 2, 1) / math.sqrt(q.shape[-1])) @ v),
+    ("causal mask applied", lambda q, k, v: soft(np.tril(scaled(q, k))) @ v),
+    ("distance instead of dot product", lambda q, k, v: soft(
+        -((q[..., :, None, :] - k[..., None, :, :]) ** 2).sum(axis=-1) / math.sqrt(q.shape[-1])) @ v),
+    ("divided by the mean", lambda q, k, v: soft(scaled(q, k)) @ v * k.shape[-2]),
+)):
+    function.__name__ = f"attention_{number}"
+    answers.wrong("attention", name, function=function)

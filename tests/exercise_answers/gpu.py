@@ -1165,3 +1165,37 @@ def split_mean_unscaled(query, key, value, n_splits):
         powers = np.exp(scores - scores.max(axis=-1, keepdims=True))
         outs.append(powers / powers.sum(axis=-1, keepdims=True) @ v)
     return sum(outs) / len(outs)
+
+
+# ---------------------------------------------------------------- decoding and merging, one step wrong
+
+
+def appended(cache, new):
+    return np.concatenate([cache, new], axis=-2)
+
+
+def attended(query, key, value):
+    scores = query @ np.swapaxes(key, -1, -2) / math.sqrt(query.shape[-1])
+    powers = np.exp(scores - scores.max(axis=-1, keepdims=True))
+    return powers / powers.sum(axis=-1, keepdims=True) @ value
+
+
+for number, (name, function) in enumerate((
+    ("one cache not extended", lambda q, kc, vc, kn, vn: (attended(q, appended(kc, kn), vc), appended(kc, kn), vc)),
+    ("appended twice", lambda q, kc, vc, kn, vn: (
+        attended(q, appended(kc, kn), appended(vc, vn)), appended(appended(kc, kn), kn), appended(appended(vc, vn), vn))),
+    ("one key left out", lambda q, kc, vc, kn, vn: (
+        attended(q, appended(kc, kn)[..., 1:, :], appended(vc, vn)[..., 1:, :]), appended(kc, kn), appended(vc, vn))),
+)):
+    function.__name__ = f"decode_one_step_{number}"
+    answers.wrong("decode_step", name, function=function)
+
+
+@answers.wrong("attention_torch", "NumPy in between")
+def attention_by_numpy(query, key, value):
+    wide = torch.float64 if query.dtype == torch.float64 else torch.float32
+    query_, key_, value_ = (tensor.to(wide).numpy() for tensor in (query, key, value))
+    scores = query_ @ np.swapaxes(key_, -1, -2) / math.sqrt(query.shape[-1])
+    powers = np.exp(scores - scores.max(axis=-1, keepdims=True))
+    output = powers / powers.sum(axis=-1, keepdims=True) @ value_
+    return torch.from_numpy(output).to(query.device, query.dtype)

@@ -514,3 +514,44 @@ def grouped_apart(query, key, value):
 def grouped_in_place(query, key, value):
     query *= 1 / math.sqrt(query.shape[-1])
     return soft(query @ repeat(key, group(query, key)).mT) @ repeat(value, group(query, key))
+
+# ---------------------------------------------------------------- one step wrong of several
+
+for number, (name, function) in enumerate((
+    ("heads not split", lambda x, n_heads: x),
+    ("heads in reverse order", lambda x, n_heads: split(x, n_heads)[..., ::-1, :, :]),
+    ("only for one leading axis", lambda x, n_heads: x.reshape(
+        -1, x.shape[-2], n_heads, x.shape[-1] // n_heads).swapaxes(1, 2)),
+)):
+    function.__name__ = f"split_{number}"
+    answers.wrong("split_heads", name, function=function)
+
+for number, (name, function) in enumerate((
+    ("heads not joined", lambda x: x),
+    ("heads merged by a reshape alone", lambda x: x.reshape(-1, x.shape[-2], x.shape[-3] * x.shape[-1])),
+    ("everything on one axis", lambda x: x.reshape(-1)),
+    ("heads put below each other", lambda x: np.swapaxes(x, -2, -3).reshape(*x.shape[:-3], -1, x.shape[-1])),
+)):
+    function.__name__ = f"merge_{number}"
+    answers.wrong("merge_heads", name, function=function)
+
+
+def layer(turned=(), order=(0, 1, 2, 3), last=True, mix=attend):
+    """A learner's function, with matrices transposed, mixed up, or forgotten."""
+    def multi_head_attention(x, w_q, w_k, w_v, w_o, n_heads):
+        given = w_q, w_k, w_v, w_o
+        w_q, w_k, w_v, w_o = (given[j].T if i in turned else given[j] for i, j in enumerate(order))
+        heads = mix(*(split(x @ w, n_heads) for w in (w_q, w_k, w_v)))
+        return merge(heads) @ w_o if last else merge(heads)
+
+    return multi_head_attention
+
+
+for number, (name, function) in enumerate((
+    ("x @ w.T instead of x @ w", layer(turned=(0,))), ("x @ w.T instead of x @ w", layer(turned=(3,))),
+    ("projections mixed up", layer(order=(0, 2, 1, 3))), ("projections mixed up", layer(order=(0, 1, 2, 0))),
+    ("queries and keys swapped", layer(order=(1, 0, 2, 3))), ("no output projection", layer(last=False)),
+    ("heads in reverse order", layer(mix=lambda q, k, v: attend(q, k, v)[..., ::-1, :, :])),
+)):
+    function.__name__ = f"layer_{number}"
+    answers.wrong("multi_head_attention", name, function=function)

@@ -379,3 +379,29 @@ def dropout_in_place(weights, keep, p):
 def dropout_in_place_unscaled(weights, keep, p):
     weights *= keep
     return weights
+
+# ---------------------------------------------------------------- more than the mask that was given
+
+
+def under(mask, scores):
+    """Attention's weights under a mask; a row that may attend to nothing gets zeros."""
+    return np.where(mask.any(axis=-1, keepdims=True), soft(np.where(mask, scores, np.finfo(scores.dtype).min)), 0)
+
+
+for number, (name, function) in enumerate((
+    ("causal mask applied", lambda q, k, v, m: under(m & np.tri(q.shape[-2], k.shape[-2], dtype=bool), scaled(q, k)) @ v),
+    ("equal weights for all allowed keys", lambda q, k, v, m: under(m, 0 * scaled(q, k)) @ v),
+    ("temperature applied", lambda q, k, v, m: under(m, 2 * scaled(q, k)) @ v),
+)):
+    function.__name__ = f"masked_more_{number}"
+    answers.wrong("masked_attention", name, function=function)
+
+
+@answers.wrong("dropout_weights", "own mask drawn")
+def dropout_drawn(weights, keep, p):
+    return weights * (np.random.default_rng(0).random(weights.shape) >= p) / (1 - p)
+
+
+@answers.wrong("dropout_weights", "p instead of 1 - p")
+def dropout_by_p_unless_0(weights, keep, p):
+    return weights * keep / p if p else weights * keep

@@ -297,3 +297,36 @@ def streaming_wide(query, key, value, block_size):
         row_sum, output = row_sum * factor + e.sum(-1, keepdims=True), output * factor + e @ value[..., a:b, :]
         row_max = new_max
     return output / row_sum
+
+
+def merged(join):
+    """A learner's function that merges the blocks' outputs by their log-sum-exps."""
+    def streaming_attention(query, key, value, block_size):
+        out = lse = None
+        for a, b in regular(key.shape[-2], block_size):
+            scores = scaled(query, key[..., a:b, :])
+            highest = scores.max(axis=-1, keepdims=True)
+            new = highest + np.log(np.exp(scores - highest).sum(axis=-1, keepdims=True))
+            block = soft(scores) @ value[..., a:b, :]
+            out, lse = (block, new) if out is None else join(out, lse, block, new, np.logaddexp(lse, new))
+        return out
+
+    return streaming_attention
+
+
+def shared(out, lse, block, new, both):
+    return np.exp(lse - both) * out + np.exp(new - both) * block
+
+
+answers.right("streaming_attention", merged(lambda *parts: (shared(*parts), parts[-1])))
+for number, (name, function) in enumerate((
+    ("shares of the partial results swapped", merged(lambda o, l, b, n, both: (shared(b, l, o, n, both), both))),
+    ("partial results averaged", merged(lambda o, l, b, n, both: ((o + b) / 2, both))),
+    ("log-sum-exp not updated", merged(lambda o, l, b, n, both: (shared(o, l, b, n, both), n))),
+    ("the larger part alone", merged(lambda o, l, b, n, both: (np.where(l > n, o, b), np.maximum(l, n)))),
+    ("last block dropped", answer(blocks=lambda n, size: regular(n, size)[:-1] or regular(n, size))),
+    ("only for full blocks", lambda query, key, value, block_size: stream(
+        query, key.reshape(*key.shape[:-2], -1, block_size, key.shape[-1]).reshape(key.shape), value, block_size)),
+)):
+    function.__name__ = f"streaming_merged_{number}"
+    answers.wrong("streaming_attention", name, function=function)
