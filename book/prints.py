@@ -57,7 +57,8 @@ async def print_one(chromium, path):
     await page.goto(path.resolve().as_uri() + query, wait_until="load")
     await page.evaluate("window.MathJax.startup.promise")
     await page.evaluate("window.deckIsReady")
-    slides = await page.evaluate("window.Reveal?.getTotalSlides()")
+    slides = await page.evaluate("document.querySelectorAll('.pdf-page')"
+                                 ".length")
     await page.evaluate("dispatchEvent(new Event('beforeprint'))")
     await page.evaluate(WITHOUT_LINKS_TO_FILES)
     pdf = path.with_suffix(".pdf")

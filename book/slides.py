@@ -32,7 +32,7 @@ def make_deck(app, pagename, templatename, context, doctree):
     path = Path(app.outdir, f"{pagename}.slides.html")
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(TEMPLATE.substitute(
-        title=context["title"], book=app.config.project, static=static,
+        title=context["title"], book=app.config.html_title, static=static,
         mathjax=f"{static}/{app.config.mathjax_path}",
         page=pagename.rsplit("/", 1)[1] + ".html",
         slides="\n".join(map(column_html, columns))), "utf-8")
