@@ -140,8 +140,13 @@ def poisoned(tensor):
 
 @contextlib.contextmanager
 def surrounded():
-    """What torch.empty gives in the block is NaN, and so is the memory around it: afterwards as before."""
+    """What torch.empty gives in the block has NaN around it, afterwards as before.
+
+    In Triton's interpreter a kernel that would read or write outside its tensors raises IndexError.
+    """
     from torch.utils._python_dispatch import TorchDispatchMode
+
+    from attnlib.exercises.watch import kernels_watched
     buffers = []
 
     class Surround(TorchDispatchMode):
@@ -152,7 +157,7 @@ def surrounded():
                 buffers.append(result)
             return result
 
-    with Surround():
+    with Surround(), kernels_watched():
         yield
     for tensor in buffers:
         whole = tensor.as_strided((tensor.untyped_storage().nbytes() // tensor.element_size(),), (1,), 0)
