@@ -95,8 +95,8 @@ class Site:
             if options.get("java_script_enabled", True):
                 await page.evaluate("document.fonts.ready")
                 await page.evaluate("window.MathJax?.startup?.promise")
+                await page.add_style_tag(content=AT_ONCE)
             await page.evaluate(IN_PAGE)
-            await page.add_style_tag(content=AT_ONCE)
             yield page
         finally:
             await context.close()
@@ -305,7 +305,9 @@ async def is_kept(site, root, report, view):
             return report.add(view, ["the first page does not lead back to "
                                      "the reader's place"])
         await link.click()
-        if not await page.evaluate("scrollY > 500"):
+        try:
+            await page.wait_for_function("scrollY > 500", timeout=5000)
+        except browser.async_api.TimeoutError:
             report.add(view, ["the link to the reader's place leads to "
                               "the top of the page"])
 
