@@ -306,7 +306,7 @@ def softmax_triton_cases():
         case(SQUARE, [[0, 1], [2, 5]]), case(SQUARE, normal(5, 5, seed=104)),
         case("a power of 2", [[1, 0, 2, -1]]), case("a power of 2", normal(3, 16, seed=105)),
         case("one row", [[1.0, 0.5, 2.5, -0.1, 0.0]]), case("one column", [[3], [-2], [5]]),
-        case("a multiple of 64", normal(1, 192, seed=106)), long(2, 100), long(3, 1000), long(1, 16384),
+        case("a multiple of 64", normal(1, 192, seed=106)), long(2, 100), long(3, 1000), long(1, 8200),
         case(STRIDED, np.array([[0, 1, 3], [2, 5, 4]], order="F")), case(STRIDED, normal(7, 5, seed=110).T), falling(2100),
         case(HUGE, [[10000, 9999, 9998], [0, 1, 2]], extreme=True),
         case(HUGE, [[-10000, -9999, -9998], [0, 1, 2]], extreme=True),
@@ -588,6 +588,15 @@ FLASH_MISTAKES = (
     Mistake("heads mixed up", change=_heads_mixed(_first_head, lambda b, h, i, shape: (b == 0) & (h == 0)),
             does="Every head reads what belongs to the first head of the first batch entry.",
             why="Each program has a head of its own, and adds that head's offset to its pointers.",
+            ask="How many entries lie between the first element of one head and that of the next?"),
+    Mistake("offset of the batch alone",
+            change=tuple({"store": _written(lambda b, h, i, shape, count=count: b * shape[1] + h < count(shape), blank)}
+                         for count in (lambda shape: shape[0], lambda shape: -(-shape[0] * shape[1] // 2))
+                         for blank in BLANKS),
+            does="The heads of a batch entry read and write at one place: only the first heads of the output are "
+                 "written.",
+            why="program_id(1) counts all heads of all entries: head number i of them begins i * n * d numbers after "
+                "the first.",
             ask="How many entries lie between the first element of one head and that of the next?"),
     Mistake("batch entries mixed up", change=_heads_mixed(_first_of_batch, lambda b, h, i, shape: b == 0),
             does="Every batch entry reads what belongs to the first one.",
