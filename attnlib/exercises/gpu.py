@@ -229,6 +229,7 @@ attention_torch = Exercise(
     mistakes=(*without(attention.mistakes, "np.dot on batches", "np.dot of batched weights"),
               *WIDTH_MISTAKES, *TORCH_MISTAKES),
     audits=(calls_own_attention, leaves_torch, stays_on_the_cpu), missing=torch_missing,
+    seconds=6.0,  # torch takes its time to start on a busy machine
     aspects=HALF_ASPECTS,
 )
 
@@ -345,6 +346,7 @@ attention_torch_causal = Exercise(
     ),
     mistakes=(*without(attention_torch.mistakes, "causal mask applied"), *CAUSAL_MISTAKES),
     audits=(calls_own_attention, leaves_torch, stays_on_the_cpu), missing=torch_missing,
+    seconds=6.0,  # torch takes its time to start on a busy machine
     aspects=HALF_ASPECTS,
 )
 
