@@ -21,3 +21,12 @@ def peak_memory(run, *args):
     finally:
         if not was_tracing:
             tracemalloc.stop()
+
+
+def grows(run, most, small, large):
+    """Whether a call holds `most` bytes or more for `large` arguments beyond what it holds for `small` ones.
+
+    The difference counts: text that is put together to be printed takes memory in both.
+    """
+    held, outcome = peak_memory(run, *large)
+    return held >= most and not outcome.failure and held - peak_memory(run, *small)[0] >= 0.8 * most

@@ -7,7 +7,7 @@ import math
 import numpy as np
 
 from . import raw_scores, softmax
-from .audits import peak_memory
+from .audits import grows
 from .engine import FLOAT16, FLOAT32, HUGE, LEADING, PLAIN, SQUARE, Case, Exercise, Mistake, normal
 from .raw_scores import swap
 
@@ -592,8 +592,7 @@ MASKING_MISTAKES = (
             why="exp(+inf) is infinite, and inf / inf is NaN. Only -inf has the exponential 0.",
             ask="Which score gives a weight of exactly 0 after the softmax?"),
     Mistake("0 times infinity",
-            change=(*without_dead_rows({"fill": lambda scores, mask, dtype: scores + np.where(mask, np.nan, -np.inf)}),
-                    {"answer": lambda query, key, value, mask: np.zeros((*query.shape[:-1], value.shape[-1]))}),
+            change=without_dead_rows({"fill": lambda scores, mask, dtype: scores + np.where(mask, np.nan, -np.inf)}),
             does="A query that may attend to something gets NaN.",
             why="0 * inf is NaN: a mask times infinity does not leave allowed scores alone.",
             ask="What is 0 * inf, and how can the mask choose instead of multiply?"),
@@ -2462,10 +2461,10 @@ def no_scores_kept(run):
 
     Blocks and what is left of them take a third of that, and a learner's lists of numbers half.
     """
-    n_q, n_k, block_size = 96, 768, 32
-    arrays = normal(n_q, 1, seed=60), normal(n_k, 1, seed=61), normal(n_k, 1, seed=62)
-    most, outcome = peak_memory(run, *arrays, block_size)
-    return ALL_SCORES if most > 0.9 * 8 * n_q * n_k and not outcome.failure else None
+    def arrays(n_q, n_k):
+        return normal(n_q, 1, seed=60), normal(n_k, 1, seed=61), normal(n_k, 1, seed=62), 32
+
+    return ALL_SCORES if grows(run, 0.9 * 8 * 96 * 768, arrays(12, 96), arrays(96, 768)) else None
 
 
 streaming_attention = Exercise(

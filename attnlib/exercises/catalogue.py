@@ -11,7 +11,7 @@ from .engine import Mistake
 from .grading import PARTS, exercises
 
 ANYWHERE = (
-    generic.leaks("float64", "float32"), generic.fixed_dtype("float32"),
+    generic.leaks("float64"), generic.fixed_dtype("float32"),
     *(mistake for mistake in vars(generic).values() if isinstance(mistake, Mistake)),
 )
 INTRODUCTION = (

@@ -79,6 +79,7 @@ Cases are what the function is called with. `Case(aspect, args, extreme=False)`:
 and in pairs, and which cannot be told apart. Then add answers to tests/exercise_answers/.
 """
 
+import ast
 import contextlib
 import functools
 import itertools
@@ -190,6 +191,12 @@ class Exercise:
     def parameters(self):
         """The names in the signature, without defaults."""
         return tuple(re.findall(r"(\w+)(?:=[^,)]*)?[,)]", self.signature))
+
+    @property
+    def optional(self):
+        """(name, default) of the last parameter, if the signature gives it a default."""
+        found = re.search(r"(\w+)=([^,)]+)\)", self.signature)
+        return (found[1], ast.literal_eval(found[2])) if found else None
 
     def all_cases(self):
         if self._cases is None:

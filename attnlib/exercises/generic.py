@@ -3,18 +3,18 @@
 from .engine import FLOAT16, FLOAT32, LEADING, SQUARE, Mistake
 
 
-def leaks(dtype, want, library="numpy"):
+def leaks(dtype, library="numpy"):
     if library == "torch":
         return Mistake(
             f"{dtype} leaks out",
-            does=f"The answer is {dtype} although the input is {want}.",
+            does=f"The answer is {dtype} although the input is narrower.",
             why="A wider answer doubles the memory of everything after it. torch.empty and its kin are float32 if "
                 "nothing is said, and what was widened to be computed stays wide: the answer has to be brought back "
                 "to the input's dtype.",
             ask="Which dtype has the tensor that you return, and where did it get it?")
     return Mistake(
         f"{dtype} leaks out",
-        does=f"The answer is {dtype} although the input is {want}.",
+        does=f"The answer is {dtype} although the input is narrower.",
         why="A wider answer doubles the memory of everything after it. NumPy 2 widens an array "
             "when it meets a NumPy scalar or array of a wider dtype, such as np.sqrt(7) or "
             "np.zeros(n); a Python number such as math.sqrt(7) leaves it as it is.",
@@ -48,7 +48,7 @@ def integer(dtype, want):
 def not_boolean(dtype):
     return Mistake(
         "not boolean",
-        does=f"The mask's entries are right, as {dtype}.",
+        does=f"The mask holds 0 and 1 as {dtype}, not True and False.",
         why="A mask of numbers is added to the scores or used as indices; only a boolean one "
             "selects, and ~mask is its opposite.",
         ask="Which expression gives True and False directly?")
@@ -71,6 +71,24 @@ LIST = Mistake(
     does="The values are right, but they come in a list or tuple of Python numbers.",
     why="A list has no shape, no dtype and no arithmetic.",
     ask="Which NumPy function makes an array of it?")
+
+MATRIX = Mistake(
+    "np.matrix instead of an array",
+    does="The answer is an np.matrix.",
+    why="An np.matrix always has two axes, its * is a matrix product, and NumPy keeps it for old code only.",
+    ask="Which line makes a matrix, and what would an array do there?")
+
+TRAILING_COMMA = Mistake(
+    "trailing comma",
+    does="The answer comes in a tuple of its own.",
+    why="In Python a comma makes a tuple, also at the end of a return line: return x, is return (x,).",
+    ask="What stands at the very end of your return line?")
+
+IN_A_LIST = Mistake(
+    "list around the answer",
+    does="The answer comes in a list of its own.",
+    why="Square brackets make a list; round ones, or none, return the value itself.",
+    ask="Which brackets stand around what you return?")
 
 TENSOR = Mistake(
     "torch tensor instead of an array",
@@ -152,6 +170,18 @@ PARAMETER_ORDER = Mistake(
     why="The signature says in which order the arguments come, and they are handed over by position.",
     ask="In which order do the parameters stand in the exercise's signature?")
 
+RENAMED = Mistake(
+    "optional parameter renamed",
+    does="The function works by position, and cannot be called with the signature's name, as in axis=0.",
+    why="A parameter with a default is usually given by its name; NumPy's own functions call it axis, torch's dim.",
+    ask="What is the last parameter called in the exercise's signature, and in yours?")
+
+NO_DEFAULT = Mistake(
+    "no default",
+    does="The function cannot be called without its last argument.",
+    why="The signature gives that parameter a default: what stands behind the = is taken when nothing is given.",
+    ask="How does the exercise's signature write its last parameter?")
+
 NO_AXIS = Mistake(
     "axis missing",
     does="The function cannot be called with an axis.",
@@ -164,6 +194,12 @@ TWO_AXES = Mistake(
     why="Attention is applied to whole batches of heads at once: the last two axes are the "
         "matrix, all others come along.",
     ask="Which of your lines count the axes from the front, or expect exactly two?")
+
+THREE_AXES = Mistake(
+    "only for three axes",
+    does="The function is right for arrays with three axes, and not for two or four.",
+    why="There may be any number of leading (batch, head) axes, also none: the last two are the matrix.",
+    ask="Which of your lines count the axes from the front, or expect exactly three?")
 
 ONLY_SQUARE = Mistake(
     "only for equal sizes",

@@ -5,7 +5,7 @@ import dis
 import functools
 import importlib
 import inspect
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -121,12 +121,25 @@ def _take(exercise, seen, answer):
     if answer.nothing or answer.other:
         seen.other = answer.other or answer.nothing
         return
+    answer = _unwrapped(seen, answer, wanted)
     pieces = _pieces(exercise, seen, answer, wanted)
     seen.values = tuple(piece.values for piece in pieces)
     seen.dtypes = tuple("" if piece.holder in ("list", "number", "tuple") else piece.dtype
                         for piece in pieces)
     for piece, part in zip(pieces, wanted):
         _mark_holder(exercise, seen, piece, part)
+
+
+def _unwrapped(seen, answer, wanted):
+    """The answer in a tuple or list of its own; [row] may be a table of one row, as a list."""
+    if not answer.wrapped:
+        return answer
+    inner = (1, *answer.pieces[0].values.shape)
+    if len(answer.pieces) == len(wanted) == 1 and inner == wanted[0].shape:
+        piece = answer.pieces[0]
+        return replace(answer, pieces=(replace(piece, values=piece.values[None], holder=answer.wrapped),))
+    seen.mark(generic.TRAILING_COMMA if answer.wrapped == "tuple" else generic.IN_A_LIST)
+    return answer
 
 
 def _pieces(exercise, seen, answer, wanted):
@@ -167,7 +180,9 @@ def _mark_holder(exercise, seen, piece, wanted):
     want = "tensor" if exercise.library == "torch" else "array"
     if exercise.dtype == "number" and piece.holder in ("number", "array"):
         return
-    if piece.holder in ("list", "tuple"):
+    if piece.holder == "matrix":
+        seen.mark(generic.MATRIX)
+    elif piece.holder in ("list", "tuple"):
         if piece.values.ndim:
             seen.mark(generic.LIST)
     elif piece.holder == "tensor" and want == "array":
@@ -251,7 +266,7 @@ IDLE = {"RESUME", "NOP", "CACHE", "LOAD_CONST", "RETURN_CONST", "RETURN_VALUE", 
 
 def does_nothing(function):
     """Whether a function's code computes nothing: pass, ..., or names set to constants."""
-    code = getattr(function, "__code__", None)
+    code = getattr(inspect.unwrap(function), "__code__", None)
     return code is not None and all(step.opname in IDLE for step in dis.get_instructions(code))
 
 
@@ -307,8 +322,44 @@ def grade_function(exercise, function):
     return _grade(exercise, function)
 
 
+def lacks_default(exercise, function):
+    """Whether the function takes all arguments, and not without the optional one."""
+    full = [case.args for case in exercise.all_cases() if len(case.args) == len(exercise.parameters)]
+    return bool(exercise.optional) and binds(function, full[0]) and not binds(function, full[0][:-1])
+
+
+def with_default(exercise, function):
+    """The function with the signature's default; its text is still the learner's."""
+    name, default = exercise.optional
+
+    def filled(*args, **named):
+        return function(*args, **named) if name in named else function(*args, *[default][len(args) - missing:])
+
+    missing = len(exercise.parameters) - 1
+    filled.__wrapped__ = function
+    filled.__signature__ = inspect.Signature([inspect.Parameter("args", inspect.Parameter.VAR_POSITIONAL)])
+    return filled
+
+
+def refuses_name(exercise, function, seen, clock):
+    """Whether the optional argument is taken by position, and not by its name."""
+    if not exercise.optional:
+        return False
+    one = next((s for s in seen if len(s.case.args) == len(exercise.parameters) and s.values), None)
+    if one is None:
+        return False
+
+    def by_name(*args):
+        return function(*args[:-1], **{exercise.optional[0]: args[-1]})
+
+    failure = call(by_name, learners_copy(exercise, one.case), clock).failure
+    return bool(failure) and failure.kind == "TypeError" and "argument" in failure.text
+
+
 def _grade(exercise, function, also=()):
     cases = exercise.all_cases()
+    if lacks_default(exercise, function):
+        return _grade(exercise, with_default(exercise, function), (*also, generic.NO_DEFAULT))
     bound = [i for i, case in enumerate(cases) if binds(function, case.args)]
     if not bound:
         problem = wrong_parameters(exercise, function)
@@ -343,8 +394,10 @@ def judge(exercise, function, seen, n_bound, clock, also):
     finding.generic.update((mistake.name, mistake) for mistake in also)
     if n_bound < len(cases):
         finding.generic[generic.NO_AXIS.name] = generic.NO_AXIS
+    elif refuses_name(exercise, function, seen, clock):
+        finding.generic[generic.RENAMED.name] = generic.RENAMED
     for audit in exercise.audits:
-        found = audit(lambda *args: call(function, list(args), clock, around=exercise.around))
+        found = audit(lambda *args: call(function, list(args), clock, around=exercise.around, silent=True))
         if found:
             finding.generic[found.name] = found
     if finding.correct and not finding.generic:
@@ -462,7 +515,8 @@ def _unexplained(exercise, seen, finding, wrong, shown):
     lead = f"What it does, for {seen[one].case.aspect}:" if finding.sets else "What it does:"
     plain_cases = [seen[k] for k in left if seen[k].case.aspect == PLAIN]
     same_kind = report.factors(plain_cases, [exercise.predict((), s.index) for s in plain_cases])
-    said = [same_kind] if same_kind else report.properties(seen[one], exercise.predict((), seen[one].index))
+    said = [same_kind] if same_kind else report.properties(
+        seen[one], exercise.predict((), seen[one].index), exercise.outputs)
     if said and not (shown and seen[one].failure):
         lines.append(f"{lead} {' '.join(said)}")
     return lines + [""] if lines else []

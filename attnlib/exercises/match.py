@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from . import generic
-from .engine import PLAIN, SQUARE
+from .engine import FLOAT16, FLOAT32, LEADING, PLAIN, SQUARE
 from .guard import Failure
 from .observe import WIDTHS
 
@@ -18,6 +18,7 @@ TOLERANCE = {
 }
 
 
+MOST_ALTERNATIVES = 3  # mistakes, or pairs of them, that a message lists where nothing tells which it is
 LEFT_OPEN = 3  # aspects that an explanation may leave open; one that leaves more is a coincidence
 
 
@@ -257,7 +258,10 @@ class Matcher:
                 mistakes = tuple(self.exercise.mistakes[i] for i, _ in hypothesis)
                 found.setdefault(tuple(m.name for m in mistakes), (mistakes, hypothesis))
         found = list(filter(self._written, found.values())) or list(found.values())
-        return {"sets": [mistakes for mistakes, _ in found], "hypothesis": found[0][1]}
+        sets = [mistakes for mistakes, _ in found]
+        if len(sets) > MOST_ALTERNATIVES:  # so many tell no more than what they share
+            sets = [tuple(m for m in sets[0] if all(m in other for other in sets))]
+        return {"sets": sets, "hypothesis": found[0][1]}
 
     def _in_shape(self, hypothesis, k):
         """Whether an answer has the predicted shape itself, axes of length 1 included."""
@@ -273,18 +277,31 @@ class Matcher:
     def finding(self, largest=2):
         """The smallest set of mistakes that leaves the fewest aspects unexplained."""
         chosen, most = [], len(self.seen)
-        for size in range(1 + min(largest, 2 - self.one_number())):
+        for size in range(1 + min(largest, self.most_proved())):
             found, fewest = self.scan(size, most)
             if found:
                 chosen, most = found, fewest - 1  # more mistakes must explain more
             if most < 0:
-                return Finding(**self.best([h for h, _ in chosen]), correct=size == 0, explained=True)
-        if not chosen or chosen[0][0] and most + 1 > LEFT_OPEN:
+                break
+        best = self.best([h for h, _ in chosen]) if chosen else {"sets": [()], "hypothesis": (None,)}
+        open_too_much = most >= 0 and chosen and chosen[0][0] and most + 1 > LEFT_OPEN
+        if open_too_much or best["hypothesis"] and not best["sets"][0]:
             return Finding([], leftover=self._wrong_aspects())
-        return Finding(**self.best([h for h, _ in chosen]), leftover=self._aspects(chosen[0][1]))
+        return Finding(**best, leftover=self._aspects(chosen[0][1]), correct=most < 0 and not best["hypothesis"],
+                       explained=most < 0)
+
+    def most_proved(self):
+        """How many mistakes the answer can prove: none if it is 0 throughout, or another finite number.
+
+        NaN or an exception throughout may prove one, and a kernel that writes nothing is told by that.
+        """
+        if not (self.one_number() or self.one_failure()):
+            return 2
+        finite = any(np.isfinite(part.astype(float)).any() for seen in self.seen for part in seen.values)
+        return int(not finite or self.exercise.library == "torch")
 
     def one_number(self):
-        """Whether the answer is NaN, or 0, or any one number throughout: that proves no two mistakes.
+        """Whether the answer is NaN, or 0, or any one number throughout.
 
         A mask may be True throughout, and its shape wrong besides.
         """
@@ -293,6 +310,10 @@ class Matcher:
         parts = [part.astype(float).ravel() for seen in self.seen for part in seen.values]
         numbers = np.concatenate(parts or [np.zeros(0)])
         return numbers.size > 1 and bool((numbers == numbers[0]).all() or np.isnan(numbers).all())
+
+    def one_failure(self):
+        """Whether every call ended in the same exception."""
+        return one_cause(self.seen)
 
     def _aspects(self, missed):
         return tuple(dict.fromkeys(self.seen[k].case.aspect for k in sorted(missed)))
@@ -353,7 +374,7 @@ def dtype_marks(exercise, case, values, dtype, part, mistaken):
             yield generic.not_boolean(dtype)
     elif dtype in WIDTHS:
         if WIDTHS[dtype] > WIDTHS[case.dtype]:
-            yield generic.leaks(dtype, case.dtype, exercise.library)
+            yield generic.leaks(dtype, exercise.library)
         elif dtype != case.dtype:
             yield generic.narrower(dtype, case.dtype)
     # whole numbers that a named mistake makes anyway (a one-hot row) need no second name
@@ -366,12 +387,51 @@ def add_aspects(finding, matcher):
     known = {**generic.ASPECTS, **matcher.exercise.aspects}
     if finding.sets or finding.explained:
         for aspect in finding.leftover:
-            if known.get(aspect) and not some_right(matcher, aspect):
+            if known.get(aspect) and not some_right(matcher, aspect) and tells(matcher, finding.leftover, aspect):
                 if known[aspect].name not in (mistake.name for chosen in finding.sets for mistake in chosen):
                     finding.generic[known[aspect].name] = known[aspect]
         return
-    if all_right(matcher, SQUARE) and not some_right(matcher, PLAIN):
+    if right_for_axes(matcher) == {3}:
+        finding.generic[generic.THREE_AXES.name] = generic.THREE_AXES
+    elif all_right(matcher, SQUARE) and all(misshapen(matcher, k) for k, s in enumerate(matcher.seen)
+                                            if s.case.aspect == PLAIN):
         finding.generic[generic.ONLY_SQUARE.name] = generic.ONLY_SQUARE
+
+
+def tells(matcher, leftover, aspect):
+    """Whether an unexplained aspect is what is wrong, and not a symptom of another one: it stands alone."""
+    others = [s for k, s in enumerate(matcher.seen) if not matcher.right(k) and s.case.aspect in leftover
+              and s.case.aspect not in (aspect, FLOAT32, FLOAT16)]
+    own = [k for k, s in enumerate(matcher.seen) if s.case.aspect == aspect]
+    if not others or all(s.failure and s.failure.family == "shape" for s in [*others, *(matcher.seen[k] for k in own)]):
+        return True
+    return aspect == LEADING and (all(axes(s) != 2 for s in others) or all(misshapen(matcher, k) for k in own))
+
+
+def one_cause(cases):
+    """Whether all these cases ended in an exception of the same cause."""
+    return all(seen.failure for seen in cases) and len({seen.failure.cause for seen in cases}) == 1
+
+
+def axes(seen):
+    """How many axes the first argument of a case has."""
+    return getattr(seen.case.args[0], "ndim", 0)
+
+
+def right_for_axes(matcher):
+    """The numbers of axes for which an answer is right, if it is right or wrong for each of them throughout."""
+    right = {axes(s) for k, s in enumerate(matcher.seen) if matcher.right(k)}
+    wrong = {axes(s) for k, s in enumerate(matcher.seen) if not matcher.right(k)}
+    return set() if right & wrong else right
+
+
+def misshapen(matcher, k):
+    """Whether a case ended in an exception about shapes, or in an answer of another shape."""
+    seen = matcher.seen[k]
+    if seen.failure:
+        return seen.failure.family == "shape"
+    wanted = matcher.exercise.predict((), seen.index)
+    return any(a.shape != b.shape for a, b in zip(seen.values, wanted))
 
 
 def some_right(matcher, aspect):

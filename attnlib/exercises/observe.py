@@ -1,6 +1,6 @@
 """Turns whatever a learner's function returned into plain arrays, and says what it was before."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -25,6 +25,7 @@ class Answer:
     pieces: tuple = ()
     holder: str = ""  # "tuple" or "list" when the pieces came in one
     other: str = ""  # a phrase for something that is no array at all
+    wrapped: str = ""  # "tuple" or "list" when the answer came in one of its own: (y,) or [y]
     nothing: str = ""  # "None", "Ellipsis", "NotImplemented"
 
 
@@ -49,6 +50,8 @@ def _read_sequence(result):
     holder = "list" if type(result) is list else "tuple"
     if not result:
         return Answer(other=f"an empty {holder}")
+    if len(result) == 1 and (holder == "tuple" or _is_value(result[0])):
+        return replace(read_answer(result[0]), wrapped=holder)
     if holder == "tuple" or any(isinstance(item, np.ndarray) or _is_tensor(item) for item in result):
         pieces = tuple(_read_piece(item) for item in result)
         if all(isinstance(piece, Piece) for piece in pieces):
@@ -58,6 +61,10 @@ def _read_sequence(result):
             return Answer(other=f"a tuple that holds {wrong}")
     piece = _read_piece(result)
     return Answer(pieces=(piece,)) if isinstance(piece, Piece) else Answer(other=piece)
+
+
+def _is_value(item):
+    return isinstance(item, (np.ndarray, np.generic)) or _is_tensor(item)
 
 
 def _is_tensor(item):
@@ -72,6 +79,8 @@ def _read_piece(item):
         return _from_array(np.array(item), "number")
     if isinstance(item, np.ma.MaskedArray):
         return "a masked array"
+    if isinstance(item, np.matrix):
+        return _from_array(np.array(item), "matrix")
     if isinstance(item, np.ndarray):
         return _from_array(np.array(item, copy=True), "array")
     if type(item) in (list, tuple):

@@ -1,6 +1,7 @@
 """The exercises of the part "Raw scores", and the steps and mistakes that later parts reuse."""
 
 import math
+from dataclasses import replace
 
 import numpy as np
 
@@ -103,10 +104,37 @@ dot_score = Exercise(
                 why="Entries are real numbers, and so is their score.",
                 ask="Which of your operations throws the fraction away?"),
         Mistake("one product left out",
-                change=({"total": lambda product: product[1:].sum()}, {"total": lambda product: product[:-1].sum()}),
+                change=({"total": lambda product: product[1:].sum()}, {"total": lambda product: product[:-1].sum()},
+                        {"total": lambda product: product[1:-1].sum()}, {"total": lambda product: product[::2].sum()}),
                 does="The first or the last feature does not count.",
                 why="All d_k products are added; positions run from 0 to d_k - 1, and range(n) ends at n - 1.",
                 ask="What is the score of two vectors of length 1?"),
+        Mistake("sign flipped", change={"scale": lambda s, q, k: -s},
+                does="The answer has the wrong sign.",
+                why="A query and a key that agree have a positive score.",
+                ask="What should the score of a vector with itself be?"),
+        Mistake("sum starts at 1", change={"total": lambda product: 1 + product.sum()},
+                does="The answer is too large by 1.",
+                why="Before the first product nothing has been added: a sum starts at 0, only a product starts at 1.",
+                ask="What should the score of two vectors of zeros be?"),
+        Mistake("q · q instead of q · k", change={"product": lambda q, k: q * q},
+                does="The answer does not depend on the key.",
+                why="The score compares a query with a key: entry i of one times entry i of the other.",
+                ask="Where does the key come into your products?"),
+        Mistake("k · k instead of q · k", change={"product": lambda q, k: k * k},
+                does="The answer does not depend on the query.",
+                why="The score compares a query with a key: entry i of one times entry i of the other.",
+                ask="Where does the query come into your products?"),
+        Mistake("only one vector normalised",
+                change=({"scale": lambda s, q, k: s / np.linalg.norm(q)},
+                        {"scale": lambda s, q, k: s / np.linalg.norm(k)}),
+                does="The answer is divided by the length of one of the two vectors.",
+                why="A dot product depends on the lengths of both.",
+                ask="What happens to q · k when q is twice as long?"),
+        Mistake("one vector reversed", change={"product": lambda q, k: q * k[::-1]},
+                does="The first feature of one vector meets the last one of the other.",
+                why="Feature i of the query belongs to feature i of the key. A convolution turns one of them round.",
+                ask="Which entry of the key belongs to the query's first one?"),
         Mistake("maximum instead of sum", change={"total": lambda product: product.max()},
                 does="The answer is the largest of the products alone.",
                 why="All features count, not the best one.",
@@ -117,8 +145,8 @@ dot_score = Exercise(
 # ---------------------------------------------------------------- raw_scores
 
 def raw_scores_answer(do, query, key):
-    query, key = do.roles(query, key)
-    product = do.product(query, do.transpose(key))
+    left, right = do.roles(query, key)
+    product = do.product(left, do.transpose(right))
     return do.finish_scores(do.scale(product, query, key))
 
 
@@ -134,6 +162,22 @@ SCORE_STEPS = {
 def _cosine(query, key_t):
     lengths = np.linalg.norm(query, axis=-1, keepdims=True) * np.linalg.norm(key_t, axis=-2, keepdims=True)
     return query @ key_t / lengths
+
+
+def _squared(query, key_t):
+    return ((query[..., :, None] - key_t[..., None, :, :]) ** 2).sum(axis=-2)
+
+
+def _negative_squared(query, key_t):
+    return -_squared(query, key_t)
+
+
+def _distance(query, key_t):
+    return np.sqrt(_squared(query, key_t))
+
+
+def _negative_distance(query, key_t):
+    return -_distance(query, key_t)
 
 
 def _over_the_batch(reduce):
@@ -162,32 +206,35 @@ SCALE_MISTAKES = (
             ask="Is it the variance or the standard deviation that the scale should bring to 1, and "
                 "how often is it applied?"),
     Mistake("multiplied by sqrt(d_k)",
-            change={"scale": lambda scores, query, key: scores * math.sqrt(query.shape[-1])},
-            does="The scores are d_k times too large.",
+            change=({"scale": lambda scores, query, key: scores * math.sqrt(query.shape[-1])},
+                    {"scale": lambda scores, query, key: scores * query.shape[-1]}),
+            does="The scores are d_k times too large, or more.",
             why="The scale has to shrink the scores: 1/sqrt(d_k), not sqrt(d_k).",
             ask="Are dot products of long vectors too large or too small?"),
     Mistake("sqrt(n_k) instead of sqrt(d_k)",
-            change=({"scale": lambda scores, query, key: scores / math.sqrt(key.shape[-2])},
-                    {"scale": lambda scores, query, key: scores / math.sqrt(len(key))}),
+            change={"scale": lambda scores, query, key: scores / math.sqrt(key.shape[-2])},
             does="The scale depends on how many keys there are.",
             why="One score is a sum of d_k products; how many keys there are does not touch it.",
             ask="Over which index does the sum in q · k run, and how long is it?"),
     Mistake("sqrt(n_q) instead of sqrt(d_k)",
-            change=({"scale": lambda scores, query, key: scores / math.sqrt(query.shape[-2])},
-                    {"scale": lambda scores, query, key: scores / math.sqrt(len(query))}),
+            change={"scale": lambda scores, query, key: scores / math.sqrt(query.shape[-2])},
             does="The scale depends on how many queries there are.",
             why="One score is a sum of d_k products; how many queries there are does not touch it.",
             ask="Over which index does the sum in q · k run, and how long is it?"),
     Mistake("1/2 instead of a square root",
-            change={"scale": lambda scores, query, key: scores / query.shape[-1] / 2},
-            does="The scores are divided by d_k and then by 2.",
-            why="In Python d_k ** 1/2 is (d_k ** 1) / 2: the power binds first.",
+            change=({"scale": lambda scores, query, key: scores / query.shape[-1] / 2},
+                    {"scale": lambda scores, query, key: scores * 2 / query.shape[-1]}),
+            does="The scores are divided by d_k, and by 2 or 1/2 besides.",
+            why="In Python the power binds before the division: d_k ** 1/2 is (d_k ** 1) / 2, and "
+                "d_k ** -1/2 is (1 / d_k) / 2.",
             ask="Where do brackets belong in d_k ** 1/2?"),
-    Mistake("divided by 2 d_k ** -1",
-            change={"scale": lambda scores, query, key: scores * 2 / query.shape[-1]},
-            does="The scores are divided by d_k / 2.",
-            why="In Python d_k ** 1/2 is d_k / 2, not a square root.",
-            ask="Where do brackets belong in d_k ** 1/2?"),
+    Mistake("d_k read from the first axis",
+            change=({"scale": lambda scores, query, key: scores / math.sqrt(query.shape[0])},
+                    {"scale": lambda scores, query, key: scores / math.sqrt(key.shape[0])}),
+            does="The scale depends on the first axis: on the number of positions, or on the batch if there are "
+                 "leading axes.",
+            why="len(query) and query.shape[0] are the length of the first axis; the features are the last one.",
+            ask="Which index names the last axis whatever the number of axes?"),
     Mistake("d_k read from the second axis",
             change={"scale": lambda scores, query, key: scores / math.sqrt(query.shape[1])},
             does="The scale is right for two axes, and depends on the number of positions or heads "
@@ -200,6 +247,13 @@ SCALE_MISTAKES = (
             does="The scores are divided by the same number whatever d_k is.",
             why="The scale belongs to the length of these queries and keys, not to a certain model.",
             ask="Which axis of the query tells d_k?"),
+    Mistake("scale rounded to an integer",
+            change=({"scale": lambda scores, query, key: scores / int(math.sqrt(query.shape[-1]))},
+                    {"scale": lambda scores, query, key: scores / round(math.sqrt(query.shape[-1]))},
+                    {"scale": lambda scores, query, key: scores / math.ceil(math.sqrt(query.shape[-1]))}),
+            does="The scores are divided by a whole number near sqrt(d_k).",
+            why="int(), round(), math.isqrt and // throw the fraction away. sqrt(d_k) is not whole for most d_k.",
+            ask="What is the scale for d_k = 3?"),
     Mistake("square root of the scores",
             change={"scale": lambda scores, query, key: np.sqrt(np.abs(scores / query.shape[-1]))},
             does="The root is taken of the score and not of d_k.",
@@ -250,7 +304,8 @@ PRODUCT_MISTAKES = (
     Mistake("np.dot on batches", change={"product": np.dot},
             does="With leading axes each sequence of the batch meets every other one, and the "
                  "answer has too many axes.",
-            why="np.dot pairs all leading axes of both arrays; @ and np.matmul go through them together.",
+            why="np.dot, np.inner and np.tensordot pair all leading axes of both arrays; @ and np.matmul go "
+                "through them together.",
             ask="Which product treats leading axes as a batch?"),
 )
 
@@ -282,6 +337,7 @@ def score_cases():
         Case(SQUARE, (np.array([[1.0, 2.0], [3.0, 4.0]]), np.array([[0.0, 1.0], [2.0, 5.0]]))),
         Case(SQUARE, (normal(3, 3, seed=7), normal(3, 3, seed=8))),
         Case(SQUARE, (normal(5, 3, seed=7), normal(5, 3, seed=8))),
+        Case(SQUARE, (normal(5, 5, seed=7), normal(5, 5, seed=8))),
         Case(LEADING, (np.array([[[1.0, 2.0]], [[3.0, 1.0]]]), np.array([[[1.0, 1.0]], [[2.0, 0.0]]]))),
         Case(LEADING, (normal(2, 5, 3, seed=9), normal(2, 7, 3, seed=10))),
         Case(LEADING, (normal(2, 3, 5, 11, seed=9), normal(2, 3, 7, 11, seed=10))),
@@ -310,6 +366,40 @@ raw_scores = Exercise(
         "the last axis's length: math.sqrt(...) is a Python number and keeps the input's dtype.",
     ),
     mistakes=SCALE_MISTAKES + PRODUCT_MISTAKES + (
+        Mistake("Q Qᵀ instead of Q Kᵀ", change={"roles": lambda query, key: (query, query)},
+                does="Queries meet queries: the keys do not matter.",
+                why="Entry (i, j) is the score of query i and key j.",
+                ask="Where do the keys come in?"),
+        Mistake("K Kᵀ instead of Q Kᵀ", change={"roles": lambda query, key: (key, key)},
+                does="Keys meet keys: the queries do not matter.",
+                why="Entry (i, j) is the score of query i and key j.",
+                ask="Where do the queries come in?"),
+        Mistake("distance instead of dot product",
+                change=tuple(change for distance in (_distance, _negative_distance, _squared, _negative_squared)
+                             for change in ({"product": distance, "scale": _unscaled}, {"product": distance})),
+                does="The scores tell how far queries and keys are apart.",
+                why="Attention's score is the dot product: it grows with the lengths of both, and has a sign.",
+                ask="Which operation joins the features of a query and a key in a dot product?"),
+        Mistake("one feature left out",
+                change=({"product": lambda query, key_t: query[..., 1:] @ key_t[..., 1:, :]},
+                        {"product": lambda query, key_t: query[..., :-1] @ key_t[..., :-1, :]}),
+                does="The first or the last feature does not count.",
+                why="All d_k products are added; positions run from 0 to d_k - 1, and range(n) ends at n - 1.",
+                ask="Which features do your loops or slices go through?"),
+        Mistake("mean instead of sum",
+                change={"scale": lambda scores, query, key: scores / query.shape[-1] ** 1.5},
+                does="The products are averaged over the features, and scaled besides.",
+                why="A dot product adds its terms; only the root of d_k divides.",
+                ask="What divides by d_k in your function?"),
+        Mistake("floor division", change={"scale": lambda scores, query, key: scores // math.sqrt(query.shape[-1])},
+                does="The scores are rounded down to whole numbers.",
+                why="// throws the fraction away, and with it the differences between scores.",
+                ask="Which operator divides without rounding?"),
+        Mistake("maximum already subtracted",
+                change={"finish_scores": lambda scores: scores - scores.max(axis=-1, keepdims=True)},
+                does="The largest score of each row is 0.",
+                why="Subtracting the maximum belongs to the softmax, which keeps exp from overflowing.",
+                ask="Which step of attention comes after the scores?"),
         Mistake("softmax already applied", change={"finish_scores": _softmax},
                 does="Each row sums to 1: the answer holds weights, not scores.",
                 why="Raw scores come before the softmax, and before the mask.",
@@ -386,6 +476,35 @@ score_variance = Exercise(
                      "the scaled score.",
                 why="The unscaled score is a sum of d_k independent products, and their variances add.",
                 ask="How many products does a score add up?"),
+        Mistake("standard deviations taken as 1", change={"of_query": lambda std: 1, "of_key": lambda std: 1},
+                does="The answer is d_k whatever the standard deviations are.",
+                why="d_k is the variance for entries of standard deviation 1; here they are given.",
+                ask="What becomes of the score if all queries are twice as long?"),
+        Mistake("standard deviations to the fourth power",
+                change=({"of_query": lambda std: std ** 4, "of_key": lambda std: std ** 4},
+                        {"finish": lambda v, d_k: v ** 2}),
+                does="The standard deviations enter to the fourth power: something is squared twice.",
+                why="A variance is a standard deviation squared, once.",
+                ask="What is the variance of a number whose standard deviation is 3?"),
+        Mistake("standard deviations added",
+                change=({"of_query": lambda std: std, "of_key": lambda std: std, "join": lambda a, b: (a + b) ** 2},
+                        {"of_query": lambda std: std, "of_key": lambda std: std, "join": lambda a, b: a + b}),
+                does="The two standard deviations are added, where they should be multiplied.",
+                why="The terms of a score are products of two entries, and independent variances multiply there.",
+                ask="Is q_1 k_1 a sum or a product of the two entries?"),
+        Mistake("d_k - 1 instead of d_k", change={"terms": lambda d_k: d_k - 1},
+                does="One term of the sum is missing.",
+                why="d_k - 1 belongs to the estimate of a variance from samples; here d_k variances are added.",
+                ask="What should the answer be for d_k = 1?"),
+        Mistake("a factor of 2", change=tuple({"finish": lambda v, d_k, f=f: f * v} for f in (2, 0.5, 4, 0.25)),
+                does="The answer is 2 or 4 times too large or too small.",
+                why="Each of the d_k products counts once, with the product of the two variances.",
+                ask="Where does the 2 come from?"),
+        Mistake("cut to an integer",
+                change=({"finish": lambda v, d_k: np.trunc(v)}, {"finish": lambda v, d_k: np.rint(v)}),
+                does="The answer has no fraction.",
+                why="A variance is a real number.",
+                ask="Which of your operations throws the fraction away?"),
         Mistake("d_k squared", change={"terms": lambda d_k: d_k ** 2},
                 does="The answer grows like d_k squared.",
                 why="That is the variance of d_k equal terms. These are independent: variances add, "
@@ -423,6 +542,11 @@ def aligned_mask_answer(do, n_q, n_k):
     return do.form(do.sense(mask))
 
 
+def named(name, *lists):
+    """The mistake of this name from lists of mistakes."""
+    return next(mistake for mistakes in lists for mistake in mistakes if mistake.name == name)
+
+
 TRIANGLE_STEPS = {
     "sizes": lambda n_q, n_k: (n_q, n_k),
     "compare": lambda key, query: key <= query,
@@ -448,6 +572,13 @@ ADDITIVE = Mistake(
     why="A boolean mask is asked for: it says who may attend, and leaves the arithmetic to mask_scores.",
     ask="Which expression gives True and False directly?")
 
+NOTHING_ALLOWED = Mistake(
+    "nothing allowed", change={"compare": lambda key, query: (key + query) * 0 > 0, "sense": lambda mask: mask,
+                               "form": lambda mask: mask},
+    does="No query may see any key: the mask is False throughout.",
+    why="True means: may attend. An array of zeros has to be filled where attending is allowed.",
+    ask="Which entries of the mask does your function set to True?")
+
 TRIANGLE_MISTAKES = (
     INVERTED,
     Mistake("diagonal excluded", change={"compare": lambda key, query: key < query},
@@ -471,12 +602,26 @@ TRIANGLE_MISTAKES = (
             why="There may be more keys than queries, or fewer.",
             ask="Which shape must the mask share with the scores?"),
     Mistake("everything allowed",
-            change={"compare": lambda key, query: key + 0 * query > -1, "offset": lambda n_q, n_k: 0,
-                    "sense": lambda mask: mask},
+            change={"compare": lambda key, query: (key + query) * 0 == 0, "sense": lambda mask: mask,
+                    "form": lambda mask: mask},
             does="Every query may see every key.",
             why="A causal mask hides the future.",
             ask="Which keys must query 0 not see?"),
     ADDITIVE,
+    NOTHING_ALLOWED,
+    Mistake("only the diagonal", change={"compare": lambda key, query: key == query},
+            does="Each query sees one key alone.",
+            why="A query may attend to everything up to its own position.",
+            ask="Which comparison holds for all keys up to the query?"),
+    Mistake("transposed", change={"form": lambda mask: mask.T, "sense": lambda mask: mask},
+            does="Rows and columns of the mask have changed places.",
+            why="Rows belong to queries, columns to keys, as in the scores.",
+            ask="What does row 0 of the mask say, and about which query?"),
+    Mistake("turned upside down",
+            change=({"form": lambda mask: mask[::-1]}, {"form": lambda mask: mask[:, ::-1]}),
+            does="The rows or columns of the mask are in reverse order.",
+            why="Row 0 belongs to the first query, column 0 to the first key.",
+            ask="What may the first query see, and in which row does it stand?"),
 )
 
 FEWER_KEYS = "more queries than keys"
@@ -512,6 +657,13 @@ causal_mask = Exercise(
     ),
 )
 
+def _swapped_before_the_offset(mistake):
+    """The sizes may be swapped for the offset too."""
+    if mistake.name != "n_q and n_k swapped":
+        return mistake
+    return replace(mistake, change=(mistake.change, {**mistake.change, "offset": lambda n_q, n_k: n_q - n_k}))
+
+
 decode_mask = Exercise(
     name="decode_mask", signature="(n_q, n_k)", part=PART,
     text="A boolean causal mask of shape (n_q, n_k), aligned at the bottom right: the last query "
@@ -523,11 +675,16 @@ decode_mask = Exercise(
         "Query i stands at position i + n_k - n_q; that is negative for some if n_q > n_k.",
         "Compare np.arange(n_k) with the column np.arange(n_q)[:, None] moved by n_k - n_q.",
     ),
-    mistakes=TRIANGLE_MISTAKES + (
+    mistakes=tuple(map(_swapped_before_the_offset, TRIANGLE_MISTAKES)) + (
         Mistake("aligned at the top left", change={"offset": lambda n_q, n_k: 0},
                 does="Query 0 sees key 0 only, and the last query does not see the last keys.",
                 why="With a cache the new queries stand at the end: the last one sees every key.",
                 ask="At which position does the last query stand?"),
+        Mistake("only the last query moved",
+                change={"offset": lambda n_q, n_k: 0, "form": lambda mask: np.vstack([mask[:-1], 0 * mask[-1:] + 1 > 0])},
+                does="The last query sees every key; the others are aligned at the top left.",
+                why="All queries stand at the end of the keys: each is moved by n_k - n_q.",
+                ask="At which position does the last query but one stand?"),
         Mistake("offset the wrong way", change={"offset": lambda n_q, n_k: n_q - n_k},
                 does="The queries are moved to before the keys instead of to their end.",
                 why="The last query must land on the last key.",
@@ -606,6 +763,18 @@ padding_mask = Exercise(
                 does="The answer has shape (1, batch, n_k).",
                 why="The scores have shape (batch, n_q, n_k): the batch stands in front.",
                 ask="Which axis of the scores does each axis of the mask line up with?"),
+        Mistake("queries padded too",
+                change=({"axes": lambda mask: mask[:, :, None] & mask[:, None, :]},
+                        {"axes": lambda mask: mask[:, :, None] | mask[:, None, :]}),
+                does="The answer has shape (batch, n_k, n_k): rows of padded positions are masked, too.",
+                why="The mask hides keys, for any number of queries. A query without any key gives NaN or zeros; "
+                    "what a padded query computes is simply not used.",
+                ask="How many queries will the scores have?"),
+        replace(named("everything allowed", TRIANGLE_MISTAKES),
+                does="Every key may be attended to, padding too.",
+                why="The padding behind a sequence holds no key of it.",
+                ask="Which keys of a sequence of length 1 are padding?"),
+        NOTHING_ALLOWED,
         Mistake("a row for each key", change={"axes": lambda mask: np.repeat(mask[:, None, :], mask.shape[-1], axis=1)},
                 does="The answer has shape (batch, n_k, n_k).",
                 why="The mask does not know how many queries there are; an axis of length 1 fits any number.",
@@ -656,6 +825,10 @@ def _removed(scores, mask, dtype):
     return scores[mask]
 
 
+def _all_removed(scores, mask, dtype):
+    return scores[np.broadcast_to(mask, scores.shape)]
+
+
 ZERO_FILL = Mistake(
     "masked scores set to 0", change={"fill": fill_with(0.0)},
     does="Masked scores are 0, as if the mask were multiplied with the scores.",
@@ -665,8 +838,12 @@ ZERO_FILL = Mistake(
 MASK_MISTAKES = (
     INVERTED,
     ZERO_FILL,
-    Mistake("mask added", change={"fill": lambda scores, mask, dtype: scores + mask},
-            does="Scores of allowed keys grow by 1, and masked ones stay as they are.",
+    Mistake("mask added",
+            change=({"fill": lambda scores, mask, dtype: scores + mask},
+                    {"fill": lambda scores, mask, dtype: scores - mask},
+                    {"fill": lambda scores, mask, dtype: scores - ~mask},
+                    {"fill": lambda scores, mask, dtype: scores + ~mask}),
+            does="Some scores change by 1, and none becomes -inf.",
             why="A boolean mask counts as 0 and 1 in a sum. It has to choose, not to be added.",
             ask="What does True + 2.5 give, and what should it give?"),
     Mistake("+inf instead of -inf", change={"fill": fill_with(np.inf)},
@@ -690,7 +867,29 @@ MASK_MISTAKES = (
             why="Scores may be large themselves, and a row in which all keys are masked becomes "
                 "uniform instead of empty. Only -inf is below every score in every dtype.",
             ask="What are the weights of a row in which every key is masked?"),
-    Mistake("masked scores removed", change={"fill": _removed},
+    Mistake("tiny number instead of -inf",
+            change=tuple({"fill": fill_with(value)} for value in (1e-9, 1e-10, 1e-8, 1e-6, 1e-12, -1e-9, -1e-10)),
+            does="Masked scores are 1e-9 or the like: nearly 0.",
+            why="1e-9 is a small number and -1e9 a very negative one. exp(1e-9) is 1: a masked key keeps a weight.",
+            ask="Which score gives a weight of exactly 0 after the softmax?"),
+    Mistake("large positive number instead of -inf",
+            change=tuple({"fill": fill_with(-value)} for value in FILLS),
+            does="Masked scores are a large positive number.",
+            why="The largest score gets the largest weight: the softmax would attend to masked keys alone.",
+            ask="Which sign must a score have that gets no weight?"),
+    Mistake("multiplied by infinity",
+            change=({"fill": lambda scores, mask, dtype: scores * np.where(mask, 1.0, -np.inf)},
+                    {"fill": lambda scores, mask, dtype: scores * np.where(mask, 1.0, np.inf)},
+                    *({"fill": lambda scores, mask, dtype, v=v: scores * np.where(mask, 1.0, v)}
+                      for v in (-1e9, 1e9, -1e10, -1e4))),
+            does="Masked scores are multiplied by infinity or a large number: their signs decide what comes out.",
+            why="A negative score times -inf is +inf, and 0 times -inf is NaN. The mask has to choose.",
+            ask="What is -2 times -inf?"),
+    Mistake("causal mask instead of the given one", change={"fill": lambda scores, mask, dtype: _causal(scores)},
+            does="Scores of later keys are -inf, whatever the mask says.",
+            why="The caller says which keys may be seen: it may be padding, a window, or anything else.",
+            ask="Where does your function use attn_mask?"),
+    Mistake("masked scores removed", change=({"fill": _removed}, {"fill": _all_removed}),
             does="The answer is one long row of the allowed scores.",
             why="The scores must keep their shape: weights and values still line up with the keys.",
             ask="Which function chooses between two values, entry by entry?"),

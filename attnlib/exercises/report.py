@@ -53,14 +53,14 @@ def rows(array, digits=3):
 def argument(name, value):
     """One argument as text: its numbers if they are few, else its shape."""
     if isinstance(value, Once):
-        return f"{name} = {', '.join(rows(item) for item in value.items)} (read one by one)"
+        return f"{name} = {', '.join(rows(item, 6) for item in value.items)} (read one by one)"
     if not isinstance(value, np.ndarray):
         return f"{name} = {value}"
     dtype = "" if value.dtype in (np.float64, np.bool_) or value.dtype.kind in "iu" else f" ({value.dtype})"
     view = "" if value.flags.c_contiguous else ", not contiguous: the axes lie in another order in memory"
     if value.size > READABLE:
         return f"{name} of shape {value.shape}{dtype}{view}"
-    return f"{name} = {rows(value)}{dtype}{view}"
+    return f"{name} = {rows(value, 6)}{dtype}{view}"
 
 
 def indented(line):
@@ -145,15 +145,21 @@ def _expected(exercise, wanted):
 
 # ---------------------------------------------------------------- an answer nobody foresaw
 
-def properties(seen, wanted):
+def _right_or_not(values, wanted):
+    right = values.shape == wanted.shape and close_rows(values, wanted, 1e-4).all()
+    return ["right."] if right else ["the shape is right, the numbers are not."]
+
+
+def properties(seen, wanted, names=()):
     """Sentences about an answer that no known mistake explains."""
     if seen.failure:
         return [f"It stops with {seen.failure.kind}."]
     if not seen.values:
         return [f"It returns {seen.other}."]
     found = []
-    for values, part in zip(seen.values, wanted):
-        found += _part_properties(values, part)
+    for name, values, part in zip(names or [""] * len(wanted), seen.values, wanted):
+        found += [f"{name}: {text}" if name else text for text in _part_properties(values, part) or
+                  _right_or_not(values, part) * bool(name)]
     return found[:4] or ["The shape is right, the numbers are not."]
 
 
@@ -165,7 +171,8 @@ def factors(seen, wanted):
         return ""
     if len(found) < 2 or len(found) < len(seen) or None in found or np.allclose(found, found[0]):
         return ""
-    return "All entries of an answer are wrong by one factor, and it changes with the sizes or the arguments."
+    some = ", ".join(dict.fromkeys(number(x) for x in found[:3]))
+    return f"All entries of an answer are wrong by one factor, and it changes from input to input: {some}."
 
 
 def _part_properties(values, wanted):
@@ -182,6 +189,8 @@ def _part_properties(values, wanted):
 def _not_finite(a, b):
     bad = np.isnan(a) & ~np.isnan(b)
     infinite = np.isinf(a) & ~np.isinf(b)
+    if a.size == 1:
+        return "It is NaN." if bad.any() else "It is infinite." if infinite.any() else ""
     parts = [f"{int(found.sum())} of {found.size} entries are {word}"
              for found, word in ((bad, "NaN"), (infinite, "infinite")) if found.any()]
     return " and ".join(parts) + "." if parts else ""
@@ -206,7 +215,9 @@ def factor(a, b):
     """The number that all entries of b are multiplied with in a, or None."""
     a, b = np.asarray(a, float), np.asarray(b, float)
     known = np.isfinite(b) & (b != 0)
-    if a.shape != b.shape or not known.any() or not np.isfinite(a).all():
+    if a.shape != b.shape or not known.any() or not np.isfinite(a[known]).all():
+        return None
+    if not ((a == b) | known)[~known].all():  # a factor leaves 0 and -inf as they are
         return None
     ratio = a[known] / b[known]
     return ratio[0] if np.allclose(ratio, ratio[0], rtol=1e-6) and abs(ratio[0]) > 1e-9 else None
@@ -244,6 +255,19 @@ def _sums(a, b):
     return f"The first row sums to {number(sums[0])}; each row should sum to 1."
 
 
+def _tempered(a, b):
+    """Whether the weights are those of scores multiplied by a number."""
+    if b.ndim < 1 or b.shape[-1] < 2 or not (a > 0).all() or not (b > 0).all():
+        return ""
+    if not (np.allclose(a.sum(axis=-1), 1) and np.allclose(b.sum(axis=-1), 1)):
+        return ""
+    found = factor(np.diff(np.log(a)), np.diff(np.log(b)))
+    if found is None or np.isclose(found, 1):
+        return ""
+    way = "more even" if abs(found) < 1 else "more uneven"
+    return f"The weights are {way} than they should be: those of scores multiplied by {number(found)}."
+
+
 def _signs(a, b):
     return "Some entries are negative." if (a < 0).any() and not (b < 0).any() else ""
 
@@ -255,7 +279,7 @@ def _moved(a, b):
     return ""
 
 
-RULES = (_not_finite, _all_the_same, _factor, _shifted, _row_factor, _sums, _signs, _moved)
+RULES = (_not_finite, _all_the_same, _factor, _shifted, _row_factor, _tempered, _sums, _signs, _moved)
 
 
 def _which_rows(a, b):
@@ -302,6 +326,8 @@ CAUSES = {
     "RecursionError": "The function calls itself without end, or calls another of the same name.",
     "MemoryError": "An array was asked for that is far larger than the answer.",
     "ZeroDivisionError": "Something is divided by zero.",
+    "underflow": "A power that underflows to 0 is as it should be; np.seterr or np.errstate has made an "
+                 "error of it.",
     "OverflowError": "A number became too large for a Python float: math.exp overflows above 709.",
 }
 

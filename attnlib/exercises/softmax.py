@@ -5,10 +5,10 @@ from dataclasses import replace
 import numpy as np
 
 from . import generic
-from .audits import peak_memory
+from .audits import grows
 from .engine import (FLOAT16, FLOAT32, HUGE, LEADING, NEG_INF, PLAIN, SMALL, SQUARE, Case, Exercise, Mistake, Once,
                      normal)
-from .raw_scores import ZERO_FILL
+from .raw_scores import ZERO_FILL, named
 
 PART = "The softmax"
 
@@ -175,7 +175,8 @@ SIGN = Mistake(
     why="A higher score means a better match, and must get more weight.",
     ask="Which score of a row should get the largest weight?")
 
-EPSILONS = (1e-1, 1e-2, 1e-3, 1e-4, 1e-5, 1e-6, 1e-7, 1e-8, 1e-9)
+EPSILONS = (1e-1, 1e-2, 1e-3, 1e-4, 1e-5, 1e-6, 1e-7, 1e-8, 1e-9,
+            float(np.finfo(np.float32).eps))
 
 NO_DIVISION = Mistake(
     "not divided by the sum",
@@ -215,8 +216,9 @@ TOTAL_MISTAKES = (
             why="Without keepdims the sums are a row, and broadcasting lines them up with the columns.",
             ask="What is the shape of the sums, and how does it line up with the powers?"),
     Mistake("epsilon in the denominator",
-            change=tuple({"total": lambda p, axis, e=e: p.sum(axis=axis, keepdims=True) + e} for e in EPSILONS),
-            does="Each row sums to a little less than 1.",
+            change=tuple({"total": lambda p, axis, e=e: p.sum(axis=axis, keepdims=True) + e}
+                         for e in (*EPSILONS, 0.5, 1.0)),
+            does="Each row sums to less than 1.",
             why="With the maximum subtracted the sum is at least 1 and never 0; a small number added "
                 "to it only makes the weights wrong.",
             ask="How small can the sum get once the maximum is subtracted?"),
@@ -228,8 +230,9 @@ TOTAL_MISTAKES = (
 
 AXIS_MISTAKES = (
     Mistake("softmax over everything",
-            change=({"axis": lambda axis, scores: None}, {"total": lambda p, axis: p.sum()}),
-            does="All entries together sum to 1; each row should.",
+            change=({"axis": lambda axis, scores: None}, {"total": lambda p, axis: p.sum()},
+                    {"axis": lambda axis, scores: (-2, -1)}),
+            does="All entries of the array, or of each matrix, sum to 1 together; each row should.",
             why="Each query has a softmax of its own, over its keys.",
             ask="Which entries compete with each other for one query's attention?"),
     Mistake("softmax over the queries' axis", change={"axis": lambda axis, scores: -2},
@@ -288,6 +291,29 @@ def extreme_rows(case):
     ]
 
 
+def _unlike(above, below):
+    """A softmax with other powers above the fraction line than below."""
+    def answer(scores, axis=-1):
+        highest = scores.max(axis=axis, keepdims=True)
+        return np.exp(scores - above * highest) / np.exp(scores - below * highest).sum(axis=axis, keepdims=True)
+
+    return {"answer": answer}
+
+
+ONE_LINE_SHIFTED = Mistake(
+    "maximum subtracted on one side of the fraction line", change=(_unlike(1, 0), _unlike(0, 1)),
+    does="The maximum is subtracted in the powers or in their sum, and not in both: each row is wrong by a "
+         "factor exp(maximum).",
+    why="The factor exp(-maximum) cancels only where it stands above and below the fraction line.",
+    ask="Which scores go into exp above the line, and which below?")
+
+SCALED_SCORES = Mistake(
+    "scores divided by sqrt(n)",
+    change=({"scores_in": lambda s: s / np.sqrt(s.shape[-1])}, {"scores_in": lambda s: s / s.shape[-1]}),
+    does="The scores are divided by sqrt(n), or by n, before the softmax.",
+    why="The scale belongs to the scores and has been applied; the softmax takes them as they are.",
+    ask="What should the softmax of 0, 1 be?")
+
 softmax_row = Exercise(
     name="softmax_row", signature="(scores)", part=PART,
     text="The softmax of one row of scores, right for scores of ±10000 too.",
@@ -300,7 +326,12 @@ softmax_row = Exercise(
     ),
     mistakes=SHIFT_MISTAKES[:3] + SHIFT_MISTAKES[4:] + EXPONENTIAL_MISTAKES + (SIGN,) + tuple(
         m for m in TOTAL_MISTAKES if m.name not in ("sum over the wrong axis",
-                                                    "sum without keepdims")) + AFTER_MISTAKES,
+                                                    "sum without keepdims")) + AFTER_MISTAKES + (
+        ONE_LINE_SHIFTED, SCALED_SCORES,
+        Mistake("divided by the sum so far", change={"total": lambda p, axis: np.cumsum(p)},
+                does="Each power is divided by the sum of the powers up to it.",
+                why="The sum runs over the whole row: it has to be finished before the first division.",
+                ask="How many powers have been added when the first weight is computed?")),
 )
 
 # ---------------------------------------------------------------- softmax
@@ -333,12 +364,42 @@ def _softmax_cases():
         case(HUGE, [[10000, 9999], [0, 1]], extreme=True), case(HUGE, [[-10000, -9999], [0, 1]], extreme=True),
         case(HUGE, [[400, 399], [0, 1]], extreme=True),
         *extreme_rows(lambda aspect, row, extreme: rowwise(aspect, row, extreme)),
+        case(HUGE, [[10000], [9999]], 0, extreme=True),
         case(NEG_INF, [[0, -inf], [1, 2]], extreme=True), case(NEG_INF, [[1, -inf, 3], [-inf, -inf, 2]], extreme=True),
         case(FLOAT32, [[0, 1, 3], [2, 5, 4]], dtype=f4), Case(FLOAT32, (normal(5, 3, seed=11, dtype=f4),)),
         case(FLOAT32, [[80, 100, 99], [101, 1, 100]], dtype=f4, extreme=True),
         case(FLOAT16, [[0, 1, 3], [2, 4, 1]], dtype=f2),
         case(FLOAT16, [[20, 21, 19], [0, 1, 2]], dtype=f2, extreme=True),
     ]
+
+
+def _by_default(axis):
+    return {"axis": lambda given, scores: axis if given == -1 else given}
+
+
+OTHER_DEFAULT = Mistake(
+    "another axis by default", change=tuple(_by_default(axis) for axis in (0, 1, -2, None)),
+    does="With an axis given it is right. Without one it does not run along the last axis.",
+    why="The default is the last axis, -1, which runs over the keys.",
+    ask="What stands behind axis= in the first line of your function?")
+
+PLACE_MISTAKES = (
+    Mistake("axis not moved back",
+            change=({"place": lambda w, axis: np.moveaxis(w, axis, -1)},
+                    {"place": lambda w, axis: np.swapaxes(w, axis, -1)}),
+            does="For the last axis it is right. For another one the weights are right, and their axes in "
+                 "another order.",
+            why="An axis that is moved to the end has to be moved back: the answer has the scores' shape.",
+            ask="Which axis stands last in your answer, and which stood last in the scores?"),
+)
+
+
+def placed(answer):
+    """A softmax whose axes can be left in another order."""
+    def with_place(do, scores, axis=-1):
+        return do.place(answer(do, scores, axis), axis)
+
+    return with_place
 
 
 def _always(axis):
@@ -349,8 +410,8 @@ softmax = Exercise(
     name="softmax", signature="(scores, axis=-1)", part=PART,
     text="The softmax along any one axis of an array with any number of axes, right for huge "
          "scores and for scores of -inf (never a whole row of them).",
-    answer=lambda do, scores, axis=-1: softmax_steps_answer(do, scores, axis),
-    steps=SOFTMAX_STEPS, cases=_softmax_cases,
+    answer=placed(softmax_steps_answer),
+    steps={**SOFTMAX_STEPS, "place": lambda weights, axis: weights}, cases=_softmax_cases,
     hints=(
         "Begin with one row: exp of each score, divided by the sum of these powers.",
         "Subtract the maximum first, so that no power overflows. Each row needs its own maximum.",
@@ -361,6 +422,20 @@ softmax = Exercise(
     ),
     mistakes=(
         *SHIFT_MISTAKES, *EXPONENTIAL_MISTAKES, SIGN, *TOTAL_MISTAKES, *AXIS_MISTAKES, *AFTER_MISTAKES,
+        OTHER_DEFAULT, *PLACE_MISTAKES, ONE_LINE_SHIFTED, SCALED_SCORES,
+        replace(ZERO_FILL, change={"scores_in": lambda s: np.where(np.isneginf(s), 0.0, s)},
+                does="Scores of -inf count as 0."),
+        Mistake("maximum over the last axis whatever axis says",
+                change={"shift": lambda s, axis: s - s.max(axis=-1, keepdims=True)},
+                does="For the last axis it is right. For another one the scores of one softmax are moved by "
+                     "different numbers.",
+                why="The maximum and the sum run along the same axis, the one that the caller gives.",
+                ask="Where does each of your lines take its axis from?"),
+        Mistake("sum over the last axis whatever axis says",
+                change={"total": lambda p, axis: p.sum(axis=-1, keepdims=True), "shift": SOFTMAX_STEPS["shift"]},
+                does="For the last axis it is right. For another one the powers are divided by sums over the last.",
+                why="The maximum and the sum run along the same axis, the one that the caller gives.",
+                ask="Where does each of your lines take its axis from?"),
         Mistake("axis ignored", change={"axis": _always(-1)},
                 does="The softmax always runs along the last axis.",
                 why="The caller says along which axis to work; -1 is only the default.",
@@ -381,7 +456,8 @@ softmax = Exercise(
         Mistake("maximum over the wrong axis",
                 change=({"shift": lambda s, axis: s - s.max(axis=-2, keepdims=True)},
                         {"shift": lambda s, axis: s - s.max(axis=0, keepdims=True)}),
-                does="The maximum of each column is subtracted: rows are moved by different numbers within themselves.",
+                does="The maximum is taken over another axis than the sum: the scores of one softmax are moved by "
+                     "different numbers.",
                 why="Within a row the same number must be subtracted from all scores, or their "
                     "differences change.",
                 ask="Which number may be subtracted without changing a row's softmax?"),
@@ -390,18 +466,8 @@ softmax = Exercise(
 
 # ---------------------------------------------------------------- helpers of the entries below
 
-def named(name, *lists):
-    """The mistake of this name from lists of mistakes."""
-    return next(mistake for mistakes in lists for mistake in mistakes if mistake.name == name)
-
-
 KEEPDIMS_MISTAKES = tuple(named(name, softmax.mistakes) for name in (
     "maximum without keepdims", "maximum over the wrong axis"))
-
-# the axis that is taken when none is given
-DEFAULT_AXIS_MISTAKES = (AXIS_MISTAKES[0],) + tuple(
-    replace(mistake, change=(mistake.change, {"axis": lambda axis, scores, wrong=wrong: wrong if axis == -1 else axis}))
-    for mistake, wrong in zip(AXIS_MISTAKES[1:], (-2, 0, 1)))
 
 PUT_BACK_MISTAKES = tuple(named(name, softmax.mistakes) for name in (
     "axis ignored", "sum put back on the last axis", "maximum put back on the last axis"))
@@ -517,6 +583,10 @@ TEMPERATURE_MISTAKES = (
             does="The scores are divided by slightly more than the temperature.",
             why="The temperature is above 0; a small number added to it shows at low temperatures.",
             ask="Can the temperature be 0 here?"),
+    Mistake("1 added to the temperature", change={"temper": lambda s, t: s / (1 + t)},
+            does="The scores are divided by 1 + temperature.",
+            why="A temperature of 1 leaves the softmax as it is: scores are divided by the temperature itself.",
+            ask="What are the weights at a temperature of 1?"),
     Mistake("temperature never below 1", change={"temper": lambda s, t: s / max(t, 1)},
             does="Temperatures below 1 count as 1.",
             why="A temperature below 1 sharpens the weights.",
@@ -590,7 +660,7 @@ LSE_STEPS = {
 }
 
 DEAD = "a row of -inf"
-TINIER = (1e-10, 1e-12, 1e-15, 1e-16, 1e-20, 1e-30, 1e-300)
+TINIER = (float(np.finfo(np.float64).tiny), float(np.finfo(np.float32).tiny), float(np.finfo(np.float64).eps), 1e-10, 1e-12, 1e-15, 1e-16, 1e-20, 1e-30, 1e-300)
 
 
 def _refused(highest):
@@ -758,8 +828,9 @@ LOG_MISTAKES = (
             why="log1p(x) is log(1 + x): the 1 is one term too many.",
             ask="What should the answer be for a single score?"),
     Mistake("epsilon in the logarithm",
-            change=tuple({"log": lambda total, e=e: np.log(total + e)} for e in EPSILONS[2:] + TINIER) +
-                   tuple({"log": lambda total, e=e: np.log(np.maximum(total, e))} for e in (1e-6, 1e-8)),
+            change=tuple({"log": lambda total, e=e: np.log(total + e)} for e in EPSILONS + TINIER) +
+                   tuple({"log": lambda total, e=e: np.log(np.maximum(total, e))}
+                         for e in (1e-6, 1e-8, *TINIER, float(np.finfo(np.float32).eps))),
             does="A small number stands with the sum in the logarithm. A row of nothing but -inf gives "
                  "the logarithm of that number.",
             why="With the maximum subtracted the sum is at least 1. In a row of -inf it is 0, and "
@@ -894,7 +965,7 @@ logsumexp = Exercise(
 
 # ---------------------------------------------------------------- log_softmax
 
-def log_softmax_answer(do, scores, axis=-1):
+def log_softmax_steps_answer(do, scores, axis):
     axis = do.axis(axis, scores)
     scores = do.scores_in(scores)
     shifted = do.shift(scores, axis)
@@ -908,6 +979,7 @@ LOG_SOFTMAX_STEPS = {
        for step in ("axis", "scores_in", "shift", "exponential", "total", "weights_out")},
     "log": lambda total: np.log(total),
     "subtract": lambda shifted, logs, powers, scores, axis: shifted - logs,
+    "place": lambda logs, axis: logs,
 }
 
 UNDERFLOW = "weights that underflow"
@@ -976,7 +1048,7 @@ LOG_SOFTMAX_MISTAKES = (
     Mistake("epsilon in the logarithm",
             change=tuple(_log_of(lambda weights, e=e: weights + e) for e in EPSILONS[2:] + TINIER) +
                    (_log_of(_own_number("eps")), _log_of(_own_number("tiny"))) +
-                   tuple(_log_of(lambda weights, e=e: np.maximum(weights, e)) for e in EPSILONS[5:] + TINIER[:3]) +
+                   tuple(_log_of(lambda weights, e=e: np.maximum(weights, e)) for e in EPSILONS[5:] + TINIER[:6]) +
                    tuple({"log": lambda total, e=e: np.log(total + e)} for e in EPSILONS[5:]),
             does="A small number is added in the logarithm, or stands in for what is smaller: no "
                  "answer falls below its logarithm.",
@@ -1044,6 +1116,14 @@ LOG_SOFTMAX_MISTAKES = (
             does="1 is added before the logarithm is taken.",
             why="log1p(x) is log(1 + x): the 1 is one term too many.",
             ask="What should the answer be for a single score?"),
+    Mistake("no exponential",
+            change=({"subtract": lambda shifted, logs, powers, scores, axis:
+                     np.log(scores / scores.sum(axis=axis, keepdims=True))},
+                    {"subtract": lambda shifted, logs, powers, scores, axis:
+                     np.log(np.abs(scores) / np.abs(scores).sum(axis=axis, keepdims=True))}),
+            does="The answer is the logarithm of the scores divided by their sum.",
+            why="Scores may be negative. The softmax takes exp of each first.",
+            ask="What is the logarithm of a negative score?"),
     Mistake("softmax of the scores' logarithms",
             change={"scores_in": lambda s: np.log(s),
                     "subtract": lambda shifted, logs, powers, scores, axis: powers / np.exp(logs)},
@@ -1070,7 +1150,7 @@ LOG_TOTALS = (
 log_softmax = Exercise(
     name="log_softmax", signature="(scores, axis=-1)", part=PART,
     text="The logarithm of the softmax along an axis, finite where the softmax underflows to 0.",
-    answer=log_softmax_answer, steps=LOG_SOFTMAX_STEPS, cases=_log_softmax_cases,
+    answer=placed(log_softmax_steps_answer), steps=LOG_SOFTMAX_STEPS, cases=_log_softmax_cases,
     hints=(
         "Write the softmax as a quotient. What is the logarithm of a quotient?",
         "log(exp(s) / sum) is s - log(sum): no quotient and no underflow is left.",
@@ -1079,7 +1159,8 @@ log_softmax = Exercise(
         "With shifted = scores minus their maximum: subtract from it np.log of the sum of "
         "np.exp(shifted), maximum and sum both over the axis and with keepdims=True.",
     ),
-    mistakes=(*LOG_SOFTMAX_MISTAKES, *SHIFT_MISTAKES, *LOG_TOTALS, *BASES, SIGN_OF_LOG, *DEFAULT_AXIS_MISTAKES,
+    mistakes=(*LOG_SOFTMAX_MISTAKES, *SHIFT_MISTAKES, *LOG_TOTALS, *BASES, SIGN_OF_LOG, *AXIS_MISTAKES,
+              OTHER_DEFAULT, *PLACE_MISTAKES,
               *KEEPDIMS_MISTAKES, *PUT_BACK_MISTAKES, named("rounded", AFTER_MISTAKES)),
 )
 
@@ -1385,6 +1466,14 @@ softmax_jacobian = Exercise(
                 does="1 - w_i stands on the diagonal.",
                 why="The derivative of a weight is the weight times something: w_i (1 - w_i).",
                 ask="What multiplies the bracket in w_i (delta_ij - w_j)?"),
+        Mistake("only one triangle", change=({"finish": np.tril}, {"finish": np.triu}),
+                does="The entries above or below the diagonal are 0.",
+                why="Every weight depends on every score: the Jacobian is a full, symmetric matrix.",
+                ask="Does weight 0 depend on the last score?"),
+        Mistake("summed over an axis", change={"finish": lambda j: j.sum(axis=0)},
+                does="The answer has n entries, all of them 0: the Jacobian's rows have been added.",
+                why="The Jacobian itself is asked for. Its rows sum to 0, as moving all scores together changes nothing.",
+                ask="How many derivatives are there, for n weights and n scores?"),
         Mistake("divided by n", change={"finish": lambda j: j / len(j)},
                 does="The entries are n times too small.",
                 why="Nothing is averaged: an entry is one derivative.",
@@ -1441,9 +1530,11 @@ SQUARE_ARRAY = Mistake(
 
 def no_square_array(run):
     """An audit: whether one row of n weights makes anything of n * n bytes or more."""
+    def weights_and_grad(n):
+        return _book_weights(n, seed=9), normal(n, seed=10)
+
     n = 700
-    most, outcome = peak_memory(run, _book_weights(n, seed=9), normal(n, seed=10))
-    return SQUARE_ARRAY if most >= n * n and not outcome.failure else None
+    return SQUARE_ARRAY if grows(run, n * n, weights_and_grad(n // 10), weights_and_grad(n)) else None
 
 
 softmax_backward = Exercise(
@@ -1687,10 +1778,17 @@ def no_list_needed(run):
 
 def no_blocks_kept(run):
     """An audit: whether more than a few of many blocks are in memory at once."""
-    n_blocks, length = 100, 1000
-    blocks = (np.linspace(-1.0, 1.0 + i % 7, length) for i in range(n_blocks))
-    most, outcome = peak_memory(run, blocks)
-    return generic.KEPT_BLOCKS if most > n_blocks * length * 4 and not outcome.failure else None
+    def blocks(n_blocks):
+        return ((np.linspace(-1.0, 1.0 + i % 7, length) for i in range(n_blocks)),)
+
+    length = 1000
+    return generic.KEPT_BLOCKS if grows(run, 100 * length * 4, blocks(10), blocks(100)) else None
+
+
+def _all_from_the_first(blocks):
+    blocks = list(blocks)
+    scores = np.concatenate(blocks)
+    return scores.max(), _exp_sum(scores, blocks[0].max())
 
 
 online_softmax_stats = Exercise(
@@ -1727,8 +1825,9 @@ online_softmax_stats = Exercise(
                     "maximum the factor may exceed 1 and overflow.",
                 ask="What should the maximum be after a block whose scores are all small?"),
         Mistake("maximum of the first block kept",
-                change={"new_max": lambda row_max, block: block.max() if row_max == -np.inf else row_max},
-                does="The maximum stays that of the first block.",
+                change=({"new_max": lambda row_max, block: block.max() if row_max == -np.inf else row_max},
+                        {"answer": _all_from_the_first}),
+                does="The scores are measured from the maximum of the first block throughout.",
                 why="A later block may hold a larger score: its exponential may overflow.",
                 ask="What happens to the maximum when a block brings a larger score?"),
         Mistake("block measured from its own maximum",
@@ -1867,6 +1966,7 @@ online_softmax_stats = Exercise(
 # ---------------------------------------------------------------- merge_partials
 
 def merge_partials_answer(do, out_a, lse_a, out_b, lse_b):
+    lse_a, lse_b = do.lses(lse_a, lse_b)
     shift = do.guard(do.highest(lse_a, lse_b))
     weight_a, weight_b = do.power(lse_a - shift), do.power(lse_b - shift)
     total = weight_a + weight_b
@@ -1892,6 +1992,15 @@ def _by_guarded_lse(weight_a, weight_b, total, lse_a, lse_b, lse):
     return _by_lse(weight_a, weight_b, total, lse_a, lse_b, np.where(lse == -np.inf, 0.0, lse))
 
 
+def _finite(numbers):
+    return np.nan_to_num(numbers, nan=0.0, posinf=0.0)
+
+
+def _normalised(share_a, share_b):
+    total = np.where(share_a + share_b == 0, 1.0, share_a + share_b)
+    return share_a / total, share_b / total
+
+
 def _shared(share):
     """A change of the shares by a function of the two log-sum-exps alone."""
     return {"shares": lambda weight_a, weight_b, total, lse_a, lse_b, lse: share(lse_a, lse_b)}
@@ -1906,6 +2015,7 @@ def _bare_powers(weight_a, weight_b, lse_a, lse_b):
 
 
 MERGE_STEPS = {
+    "lses": lambda lse_a, lse_b: (lse_a, lse_b),
     "highest": np.maximum,
     "guard": lambda highest: np.where(highest == -np.inf, 0.0, highest),
     "power": np.exp,
@@ -1989,6 +2099,22 @@ MERGE_MISTAKES = (
             does="Part a gets the share of part b.",
             why="The part with the larger log-sum-exp has the larger share.",
             ask="Which part should count more if its scores are much larger?"),
+    Mistake("sign of the exponent flipped",
+            change=({"shares": lambda weight_a, weight_b, total, lse_a, lse_b, lse:
+                     (np.exp(lse - lse_a), np.exp(lse - lse_b))},
+                    {"shares": lambda weight_a, weight_b, total, lse_a, lse_b, lse:
+                     (_finite(np.exp(lse - lse_a)), _finite(np.exp(lse - lse_b)))},
+                    {"shares": lambda weight_a, weight_b, total, lse_a, lse_b, lse:
+                     _normalised(_finite(np.exp(lse - lse_a)), _finite(np.exp(lse - lse_b)))}),
+            does="The part with the smaller log-sum-exp gets the larger share: exp(lse - lse_a) stands for "
+                 "exp(lse_a - lse).",
+            why="A part's share is its own sum over the common one: exp(lse_a) / exp(lse).",
+            ask="Can lse - lse_a be negative, and how large should a share be at most?"),
+    Mistake("empty part counted",
+            change={"lses": lambda a, b: (np.where(np.isneginf(a), 0.0, a), np.where(np.isneginf(b), 0.0, b))},
+            does="A log-sum-exp of -inf is taken as 0: an empty part counts as a sum of 1.",
+            why="exp(-inf) is 0: a part without keys has no share. exp(0) is 1.",
+            ask="What is the sum of exponentials of a part without keys?"),
     Mistake("log-sum-exps as weights", change=_shared(lambda a, b: (a / (a + b), b / (a + b))),
             does="The parts are weighted by their log-sum-exps, which may be negative.",
             why="A part's sum of exponentials is exp(lse): that is its weight.",
@@ -2105,8 +2231,11 @@ MERGE_MISTAKES = (
             does="The shares are computed with powers of 2.",
             why="The log-sum-exps are natural logarithms: exp undoes them.",
             ask="Which function undoes the natural logarithm?"),
-    Mistake("logarithm to base 2", change={"lse": lambda total, shift, lse_a, lse_b: np.log2(total) + shift},
-            does="The sum's logarithm is 1.44 times too large.",
+    Mistake("logarithm to base 2",
+            change=({"lse": lambda total, shift, lse_a, lse_b: np.log2(total) + shift},
+                    {"lse": lambda total, shift, lse_a, lse_b: np.log2(np.exp(lse_a) + np.exp(lse_b))},
+                    {"lse": lambda total, shift, lse_a, lse_b: (np.log(total) + shift) / np.log(2)}),
+            does="The log-sum-exp is a logarithm to base 2, in whole or in part.",
             why="exp and the natural logarithm undo each other; exp and log2 do not.",
             ask="What should the log-sum-exp be for two equal parts?"),
     Mistake("output and log-sum-exp swapped", change={"finish": lambda out, lse: (lse, out)},

@@ -173,7 +173,7 @@ def scores_root_n_k(query, key):
     return scores / math.sqrt(scores.shape[-1])
 
 
-@answers.wrong("raw_scores", "sqrt(n_q) instead of sqrt(d_k)", "float64 leaks out")
+@answers.wrong("raw_scores", "d_k read from the first axis", "float64 leaks out")
 def scores_root_length(query, key):
     return query @ key.mT / np.sqrt(len(query))
 
@@ -627,3 +627,56 @@ def masking_softmax(scores, attn_mask):
     s = np.where(attn_mask, scores, -np.inf)
     e = np.exp(s - s.max(axis=-1, keepdims=True))
     return e / e.sum(axis=-1, keepdims=True)
+
+
+# ---------------------------------------------------------------- more of what learners type
+
+for label, names, function in (
+    ("dot_score", ["sign flipped"], lambda q, k: -(q @ k)),
+    ("dot_score", ["sum starts at 1"], lambda q, k: functools.reduce(lambda total, i: total + q[i] * k[i], range(len(q)), 1)),
+    ("dot_score", ["q · q instead of q · k"], lambda q, k: np.dot(q, q)),
+    ("dot_score", ["k · k instead of q · k"], lambda q, k: (k ** 2).sum()),
+    ("dot_score", ["only one vector normalised"], lambda q, k: q @ k / np.linalg.norm(k)),
+    ("dot_score", ["one vector reversed"], lambda q, k: np.convolve(q, k, mode="valid")[0]),
+    ("dot_score", ["trailing comma"], lambda q, k: (q @ k,)),
+    ("dot_score", ["list around the answer"], lambda q, k: [q @ k]),
+    ("dot_score", [], lambda q, k: 0),
+    ("raw_scores", ["Q Qᵀ instead of Q Kᵀ"], lambda q, k: q @ q.mT / math.sqrt(q.shape[-1])),
+    ("raw_scores", ["K Kᵀ instead of Q Kᵀ"], lambda q, k: k @ k.mT / k.shape[-1] ** 0.5),
+    ("raw_scores", ["distance instead of dot product"],
+     lambda q, k: np.linalg.norm(q[..., :, None, :] - k[..., None, :, :], axis=-1)),
+    ("raw_scores", ["one feature left out"], lambda q, k: q[..., 1:] @ k[..., 1:].mT / q.shape[-1] ** 0.5),
+    ("raw_scores", ["scale rounded to an integer"], lambda q, k: q @ k.mT / math.isqrt(q.shape[-1])),
+    ("raw_scores", ["floor division"], lambda q, k: q @ k.mT // math.sqrt(q.shape[-1])),
+    ("raw_scores", ["K Qᵀ instead of Q Kᵀ", "sqrt(n_k) instead of sqrt(d_k)"],
+     lambda q, k: k @ q.mT / math.sqrt(k.shape[-2])),
+    ("raw_scores", ["maximum already subtracted"],
+     lambda q, k: (lambda s: s - s.max(-1, keepdims=True))(q @ k.mT / math.sqrt(q.shape[-1]))),
+    ("raw_scores", ["only for three axes"], lambda q, k: q @ k.transpose(0, 2, 1) / math.sqrt(q.shape[-1])),
+    ("score_variance", ["standard deviations taken as 1"], lambda d, a, b: d),
+    ("score_variance", ["standard deviations to the fourth power"], lambda d, a, b: d * a ** 4 * b ** 4),
+    ("score_variance", ["standard deviations added"], lambda d, a, b: d * (a + b) ** 2),
+    ("score_variance", ["d_k - 1 instead of d_k"], lambda d, a, b: (d - 1) * (a * b) ** 2),
+    ("score_variance", ["a factor of 2"], lambda d, a, b: 2 * d * (a * b) ** 2),
+    ("score_variance", ["cut to an integer"], lambda d, a, b: int(d * (a * b) ** 2)),
+    ("causal_mask", ["nothing allowed", "not boolean"], lambda n_q, n_k: np.zeros((n_q, n_k), int)),
+    ("causal_mask", ["only the diagonal"], lambda n_q, n_k: np.eye(n_q, n_k, dtype=bool)),
+    ("causal_mask", ["transposed"], lambda n_q, n_k: np.tri(n_q, n_k, dtype=bool).T),
+    ("decode_mask", ["turned upside down"], lambda n_q, n_k: np.tri(n_q, n_k, n_k - n_q, dtype=bool)[::-1]),
+    ("decode_mask", ["only the last query moved"],
+     lambda n_q, n_k: np.tri(n_q, n_k, dtype=bool) | (np.arange(n_q)[:, None] == n_q - 1)),
+    ("padding_mask", ["queries padded too"],
+     lambda lengths, n: (lambda m: m[:, :, None] & m[:, None, :])(np.arange(n) < lengths[:, None])),
+    ("padding_mask", ["everything allowed"], lambda lengths, n: np.ones((len(lengths), 1, n), bool)),
+    ("padding_mask", ["axis dropped"], lambda lengths, n: np.arange(n) < lengths[:, None]),
+    ("mask_scores", ["tiny number instead of -inf"], lambda s, m: np.where(m, s, 1e-9)),
+    ("mask_scores", ["multiplied by infinity"], lambda s, m: (s * np.where(m, 1, -np.inf)).astype(s.dtype)),
+    ("mask_scores", ["causal mask instead of the given one"],
+     lambda s, m: np.where(np.tri(*s.shape[-2:], dtype=bool), s, -np.inf)),
+    ("mask_scores", ["softmax already applied"],
+     lambda s, m: (lambda p: p / np.where(p.sum(-1, keepdims=True) == 0, 1, p.sum(-1, keepdims=True)))(
+         np.where(m, np.exp(s - s.max(-1, keepdims=True)), 0).astype(s.dtype))),
+    ("mask_scores", ["masked scores removed"], lambda s, m: s[np.broadcast_to(m, s.shape)]),
+):
+    function.__name__ = "_".join(names).replace(" ", "_") or "one_number"
+    answers.wrong(label, *names, function=function)

@@ -1662,7 +1662,7 @@ def log_softmax_quotient(scores, axis=-1):
     return scores / np.logaddexp.reduce(scores, axis=axis, keepdims=True)
 
 
-@answers.wrong("log_softmax", "softmax over the first axis")
+@answers.wrong("log_softmax", "another axis by default")
 def log_softmax_other_default(scores, axis=0):
     return log_softmax_shifted(scores, axis)
 
@@ -1733,7 +1733,7 @@ def jacobian_weight_on_the_diagonal(weights):
     return jacobian
 
 
-@answers.wrong("softmax_jacobian")
+@answers.wrong("softmax_jacobian", "only one triangle")
 def jacobian_upper_half(weights):
     return np.triu(jacobian_plain(weights))
 
@@ -1883,3 +1883,100 @@ def merge_best(out_a, lse_a, out_b, lse_b):
 def merge_logarithms(out_a, lse_a, out_b, lse_b):
     total = (lse_a + lse_b)[..., None]
     return (lse_a[..., None] * out_a + lse_b[..., None] * out_b) / total, (lse_a + lse_b) / 2
+
+
+# ---------------------------------------------------------------- more of what learners type
+
+def plain_softmax(scores, axis=-1):
+    powers = np.exp(scores - scores.max(axis=axis, keepdims=True))
+    return powers / powers.sum(axis=axis, keepdims=True)
+
+
+def dim_for_axis(scores, dim=-1):
+    return plain_softmax(scores, dim)
+
+
+def without_default(scores, axis):
+    return plain_softmax(scores, axis)
+
+
+def without_default_and_maximum(scores, axis):
+    return np.exp(scores) / np.exp(scores).sum(axis=axis, keepdims=True)
+
+
+def first_axis_by_default(scores, axis=0):
+    return plain_softmax(scores, axis)
+
+
+def underflow_made_an_error(scores, axis=-1):
+    np.seterr(all="raise")
+    return plain_softmax(scores, axis)
+
+
+def moved_and_left_there(scores, axis=-1):
+    return plain_softmax(np.moveaxis(scores, axis, -1))
+
+
+def sum_over_the_last(scores, axis=-1):
+    powers = np.exp(scores - scores.max(axis=axis, keepdims=True))
+    return powers / powers.sum(axis=-1, keepdims=True)
+
+
+def sum_so_far(scores):
+    total, weights = 0.0, np.zeros_like(scores)
+    for i, score in enumerate(scores):
+        total += np.exp(score - scores.max())
+        weights[i] = np.exp(score - scores.max()) / total
+    return weights
+
+
+def stats_printed(blocks):
+    highest, total = -np.inf, 0.0
+    for block in blocks:
+        print(block, "x" * 500_000)
+        new = max(highest, block.max())
+        total, highest = total * np.exp(highest - new) + np.exp(block - new).sum(), new
+    return highest, total
+
+
+def backward_printed(weights, grad):
+    print("x" * 5_000_000, weights.tolist())
+    return weights * (grad - (weights * grad).sum(-1, keepdims=True))
+
+
+def merge_exponent_flipped(out_a, lse_a, out_b, lse_b):
+    lse = np.logaddexp(lse_a, lse_b)
+    return out_a * np.exp(lse - lse_a)[..., None] + out_b * np.exp(lse - lse_b)[..., None], lse
+
+
+def merge_empty_counted(out_a, lse_a, out_b, lse_b):
+    lse_a, lse_b = np.where(lse_a == -np.inf, 0, lse_a), np.where(lse_b == -np.inf, 0, lse_b)
+    lse = np.logaddexp(lse_a, lse_b)
+    return out_a * np.exp(lse_a - lse)[..., None] + out_b * np.exp(lse_b - lse)[..., None], lse
+
+
+answers.right("online_softmax_stats", stats_printed)
+answers.right("softmax_backward", backward_printed)
+for label, names, function in (
+    ("softmax", ["optional parameter renamed"], dim_for_axis),
+    ("softmax", ["no default"], without_default),
+    ("softmax", ["no default", "no maximum subtracted"], without_default_and_maximum),
+    ("softmax", ["another axis by default"], first_axis_by_default),
+    ("softmax", ["axis not moved back"], moved_and_left_there),
+    ("softmax", ["sum over the last axis whatever axis says"], sum_over_the_last),
+    ("softmax", [], underflow_made_an_error),
+    ("softmax_row", ["divided by the sum so far"], sum_so_far),
+    ("merge_partials", ["sign of the exponent flipped"], merge_exponent_flipped),
+    ("merge_partials", ["empty part counted"], merge_empty_counted),
+    ("softmax", ["trailing comma"], lambda scores, axis=-1: (plain_softmax(scores, axis),)),
+    ("softmax", ["list around the answer"], lambda scores, axis=-1: [plain_softmax(scores, axis)]),
+    ("softmax", ["np.matrix instead of an array"], lambda scores, axis=-1: np.asmatrix(
+        plain_softmax(scores, axis)) if scores.ndim == 2 else plain_softmax(scores, axis)),
+    ("softmax", ["masked scores set to 0"],
+     lambda scores, axis=-1: plain_softmax(np.where(np.isinf(scores), 0, scores).astype(scores.dtype), axis)),
+    ("softmax", [], lambda scores, axis=-1: np.full_like(scores, np.nan)),
+    ("online_softmax_stats", ["trailing comma"], lambda blocks: (stats_printed(blocks),)),
+):
+    if function.__name__ == "<lambda>":
+        function.__name__ = "_".join(names).replace(" ", "_") or "one_number"
+    answers.wrong(label, *names, function=function)
