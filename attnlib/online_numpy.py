@@ -314,7 +314,7 @@ def mask_block(scores, allowed, added):
 def subtract_shift(scores, n_k, shift, total, row_sum):
     """Shift by the running maximum + log n_k; where it moved, older sums follow.
 
-    log n_k keeps the sum of all weights below 1, so that no sum of values overflows.
+    log n_k keeps the sum of all weights at 1 or below, so that no sum of values overflows.
     """
     moved = np.maximum(shift, scores.max(0) + shift.dtype.type(math.log(n_k)))
     if (moved != shift).any():

@@ -121,7 +121,7 @@ def sum_blocks(query, key, value, attn_mask, rows, output, lse, is_causal, scale
     for keys in key_blocks(key.shape[-2], rows, is_causal):
         scores, _ = score_block(query, block_of(key, keys, h), attn_mask,
                                 rows, keys, is_causal, scale, softcap)
-        # log n_k keeps the sum of all weights below 1: no sum of values overflows.
+        # log n_k keeps the sum of all weights at 1 or below: no sum of values overflows.
         moved = torch.maximum(shift, scores.amax(-1) + log_n)
         factor = torch.exp(shift - finite(moved))
         weights = torch.exp(scores - finite(moved)[..., None])

@@ -256,7 +256,7 @@ def protection():
     if not found:
         return ("Submitted code runs with your rights: this system has no Landlock (Linux 5.13 or newer) to fence "
                 "it in. Use a container for code that you do not trust.")
-    network = " and opens no connection" if found >= 4 else ""
+    network = " and opens no TCP connection" if found >= 4 else ""
     return f"Submitted code is fenced in by Landlock: it writes only to a scratch folder{network}."
 
 

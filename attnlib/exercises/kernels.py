@@ -347,7 +347,7 @@ softmax_triton = Exercise(
         "tl.load(pointer + row * stride + columns, mask=columns < n, other=-float(\"inf\")): the padding "
         "adds nothing to the sum. Cast it with .to(tl.float32).",
         "Subtract tl.max(x, axis=0), take tl.exp, divide by tl.sum(..., axis=0), and tl.store with the "
-        "same mask. The launcher makes torch.empty_like(scores) and returns it.",
+        "same mask. The launcher begins with scores.contiguous(), makes torch.empty_like of that and returns it.",
     ),
     mistakes=(
         *pick(softmax.softmax.mistakes, "no maximum subtracted", "one maximum for the whole array",
