@@ -45,9 +45,9 @@ def test_pairs_are_named_as_pairs(name):
     found = prove_pairs(exercises()[name], limit=25)
     unnamed = [pair for pair, said in found.items() if said == "called ()"]
     misnamed = {pair: said for pair, said in found.items()
-                if said not in ("exact", "either", "simpler") and pair not in unnamed}
+                if said not in ("exact", "either", "simpler", "blank") and pair not in unnamed}
     assert misnamed == {}
-    assert len(unnamed) <= 1, unnamed  # such as NaN throughout, which proves no two mistakes
+    assert len(unnamed) <= 1, unnamed
     exact = sum(said == "exact" for said in found.values())
     assert exact >= 0.6 * len(found), found
 

@@ -67,7 +67,8 @@ def verdict(exercise, hypothesis):
     """How the answer of a hypothesis is named.
 
     "exact": these mistakes. "either": these or others that predict the same. "simpler": fewer
-    mistakes that predict the same. Anything else: what was said instead.
+    mistakes that predict the same. "blank": no name, for an answer that is NaN throughout or an
+    error nearly everywhere, which proves no two mistakes. Anything else: what was said instead.
     """
     function, clock = simulated(exercise, hypothesis), Clock()
     seen = [run_case(exercise, function, case, i, clock, i, call_unguarded)
@@ -77,10 +78,19 @@ def verdict(exercise, hypothesis):
     finding = explain(exercise, seen)
     names = names_of(exercise, hypothesis)
     found = [{mistake.name for mistake in chosen} for chosen in finding.sets]
+    if not report.names(finding) and is_blank(exercise, hypothesis):
+        return "blank"
     if finding.generic or names not in found:
         fewer = finding.explained and not finding.generic and len(found[0]) < len(names)
         return "simpler" if fewer and not finding.correct else f"called {report.names(finding)}"
     return "exact" if len(found) == 1 else "either"
+
+
+def is_blank(exercise, hypothesis):
+    """Whether 9 of 10 answers of these mistakes are an error, or NaN throughout."""
+    answers = [exercise.predict(hypothesis, i) for i in range(len(exercise.all_cases()))]
+    blank = [not isinstance(answer, tuple) or all(np.isnan(part).all() for part in answer) for answer in answers]
+    return sum(blank) >= 0.9 * len(blank)
 
 
 def prove_singles(exercise):
