@@ -196,7 +196,7 @@ def _row(exercise, singles, pairs, alarms):
     exact = sum(v == "exact" for v in pairs.values())
     same = sum(v in ("either", "simpler") for v in pairs.values())
     return COLUMNS.format(exercise.name, len(singles), alone, len(pairs), exact, same,
-                          len(pairs) - exact - same, *alarms)
+                          sum(v.startswith("called") for v in pairs.values()), *alarms)
 
 
 # ---------------------------------------------------------------- the catalogue
