@@ -297,13 +297,6 @@ def forever_in_the_message(scores, axis=-1):
     raise EndlessText
 
 
-def forever_recursive(scores, axis=-1):
-    try:
-        return forever_recursive(scores)
-    except:  # noqa: E722
-        return forever_recursive(scores)
-
-
 FOREVER = (forever, forever_swallowing_exceptions, forever_in_a_bare_except, forever_in_every_handler,
            forever_in_a_generator, forever_in_a_generator_that_will_not_close, forever_in_finally,
            forever_suppressed, forever_in_del, forever_in_del_afterwards, forever_in_the_message)
@@ -315,7 +308,7 @@ def test_endless_loop_ends_in_any_exercise(name, monkeypatch):
     assert grade(name, lambda *args: forever_in_a_bare_except(args)).mistakes == ("endless loop",)
 
 
-@pytest.mark.parametrize("function", [*FOREVER, forever_swallowing, forever_recursive])
+@pytest.mark.parametrize("function", [*FOREVER, forever_swallowing])
 def test_endless_loop_ends(function, monkeypatch):
     monkeypatch.setattr(guard.Clock.__init__, "__defaults__", (0.4,))
     start, before = time.monotonic(), sys.gettrace()
