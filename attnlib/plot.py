@@ -70,7 +70,7 @@ def weights_by_temperature(temperatures, rows, labels):
     for axes, temperature, weights in zip(panels, temperatures, rows):
         bars(axes, weights, "weights", f"T = {temperature:g}", 2, labels)
         axes.set_ylim(0, 1.12)
-        axes.tick_params(axis="x", labelsize=8.5)
+        axes.tick_params(axis="x", labelsize=9)
 
 
 @in_book_style
@@ -94,7 +94,7 @@ def grid(axes, matrix, name, title, digits=1, outline=()):
     axes.imshow(finite, cmap=shades(name), vmin=low, vmax=high + 0.8 * max(high - low, 1e-9))
     for (i, j), number in np.ndenumerate(matrix):
         label = "−∞" if not np.isfinite(number) else "0" if number == 0 else f"{number:.{digits}f}"
-        axes.text(j, i, label.replace("-", "−"), ha="center", va="center", fontsize=8.5)
+        axes.text(j, i, label.replace("-", "−"), ha="center", va="center", fontsize=9)
         if not np.isfinite(number):
             axes.add_patch(plt.Rectangle((j - 0.5, i - 0.5), 1, 1, fill=False, hatch="///",
                                          edgecolor="#dddddd", linewidth=0))
@@ -167,7 +167,7 @@ def smooth_maximum(gaps, maxima, lse):
     axes.set(title="The scores 0 and x: maximum and log-sum-exp", xlabel="x")
 
 
-def hull_of_values(axes, value, weights, output, labels):
+def hull_of_values(axes, value, weights, output, labels, between=": "):
     """Values `(n_k, 2)` as points with areas like their weights, their hull, the output `(2,)`."""
     centre = value.mean(0)
     order = np.argsort(np.arctan2(*(value - centre).T[::-1]))
@@ -175,7 +175,7 @@ def hull_of_values(axes, value, weights, output, labels):
     axes.scatter(*value.T, s=900 * weights, color=COLORS["value"], zorder=2)
     for point, weight, label in zip(value, weights, labels):
         outward = 1 if point[0] >= centre[0] else -1
-        axes.annotate(f"{label}: {weight:.3f}", point, xytext=(outward * (5 + 15 * weight**0.5), 0),
+        axes.annotate(f"{label}{between}{weight:.3f}", point, xytext=(outward * (5 + 15 * weight**0.5), 0),
                       textcoords="offset points", va="center", ha="left" if outward > 0 else "right",
                       fontsize=9.5, color=COLORS["value"])
     axes.scatter(*output, marker="D", s=60, color=COLORS["output"], zorder=3)
@@ -200,12 +200,14 @@ def convex_combination(value, weights, output, labels):
 @in_book_style
 def one_query(scores, weights, value, output, labels):
     """The whole of attention for one query: scores, weights `(n_k,)`; values `(n_k, 2)`; output `(2,)`."""
-    left, right, below = subplots(5.2, "ab;cc", height_ratios=[1, 1.25])
-    bars(left, scores, "scores", "1. Raw scores", 1, labels)
-    bars(right, weights, "weights", "2. Weights", 3, labels)
-    right.set_ylim(0, 1)
-    hull_of_values(below, value, weights, output, labels)
-    below.set_title("3. Output: the weighted sum of values")
+    above, right, below = subplots(3.5, "ac;bc", width_ratios=[1, 1.3])
+    bars(above, scores, "scores", "1. Raw scores", 1, labels)
+    above.margins(y=0.25)
+    bars(below, weights, "weights", "2. Weights", 3, labels)
+    below.set_ylim(0, 1)
+    hull_of_values(right, value, weights, output, labels, between="\n")
+    right.margins(0.4, 0.45)
+    right.set_title("3. Output among the values")
 
 
 @in_book_style
@@ -266,7 +268,7 @@ def time_against_n(record, is_causal=False):
         if row["is_causal"] == is_causal and row["factor"] == 1:
             for name, got in row["contenders"].items():
                 lines.setdefault(name, {})[row["n"]] = got["ms"]["median"]
-    axes, = subplots(3.8, "a")
+    axes, = subplots(3.55, "a")
     lines_against_n(axes, lines, "Time" + (", causal" if is_causal else ""), "milliseconds")
 
 
@@ -279,7 +281,7 @@ def memory_against_n(record):
         if row["MiB"] is not None and row["contender"] != "products alone":
             lines.setdefault(row["contender"], {})[row["n"]] = max(row["MiB"], least)
     lines["the output alone"] = {n: bench.output_mib(n) for points in [*lines.values()] for n in points}
-    axes, = subplots(3.8, "a")
+    axes, = subplots(3.55, "a")
     lines_against_n(axes, lines, "Memory beyond the arguments", "MiB")
 
 

@@ -13,13 +13,14 @@ window.bookPages = (() => {
       || element.outerHTML))}`;
 
   const tex = (formula) =>
-    MathJax.startup.document.getMathItemsWithin(formula)[0].math;
+    MathJax.startup.document.getMathItemsWithin(formula)[0]?.math
+    ?? formula.textContent;  // in notes MathML alone
   const formulas = () => all(".math").flatMap((formula) => {
     const error = formula.querySelector(
-      "mjx-merror, [data-mjx-error], [mathcolor=red], [style*='color: red']");
+      "mjx-merror, merror, [data-mjx-error], [mathcolor=red], [style*='color: red']");
     if (error) return [`formula with an error: ${short(tex(formula))}: ${
       error.dataset.mjxError ?? "unknown command"}`];
-    return formula.querySelector("mjx-container")
+    return formula.querySelector("mjx-container, .notes math")
       ? [] : [`formula not rendered: ${short(formula.textContent)}`];
   });
 
@@ -126,6 +127,10 @@ window.bookPages = (() => {
   const count = () => ({ formulas: all(".math").length,
     figures: all("article img, .slides img").length });
 
+  // The smallest letters of a figure, in its own pixels: 9 points at 150 dpi
+  // (tests/test_plot.py).
+  const FIGURE_TYPE = 9 * 150 / 72;
+
   // Decks: one slide after the other, as on the wall.
   const slides = () => Reveal.getSlides().length;
   const showSlide = (number) => {
@@ -159,6 +164,10 @@ window.bookPages = (() => {
       parseFloat(getComputedStyle(e).fontSize) < smallest - 0.01);
     if (small) found.push(`${title} has type of ${
       getComputedStyle(small).fontSize}: ${short(small.textContent || small.outerHTML)}`);
+    const figure = all("img", slide).find((e) => FIGURE_TYPE
+      * e.offsetHeight / e.naturalHeight < smallest - 0.01);
+    if (figure) found.push(`${title} has a figure with type of ${(FIGURE_TYPE
+      * figure.offsetHeight / figure.naturalHeight).toFixed(0)}px`);
     const pre = all("pre", slide).find((e) => e.scrollWidth > e.clientWidth + 1);
     if (pre) found.push(`${title} cuts code off: ${short(pre.textContent)}`);
     return found;

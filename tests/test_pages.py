@@ -7,6 +7,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+import matplotlib.pyplot as plt
+import numpy as np
 import pytest
 
 from book import browser, pages
@@ -90,13 +92,17 @@ DARK = "<style>@media (prefers-color-scheme: dark) {p {color: #ccc}}</style>"
 PHONE = '<div style="width: 500px">wider than a phone</div>'
 
 
+def copy_mathjax(folder):
+    shutil.copytree(MATHJAX / "output" / "chtml",
+                    folder / "mathjax" / "output" / "chtml")
+    shutil.copy(MATHJAX / "tex-chtml.js", folder / "mathjax")
+
+
 @pytest.fixture(scope="module")
 def reports(tmp_path_factory):
     """What is said of each of the pages above, by their names."""
     folder = tmp_path_factory.mktemp("pages")
-    shutil.copytree(MATHJAX / "output" / "chtml",
-                    folder / "mathjax" / "output" / "chtml")
-    shutil.copy(MATHJAX / "tex-chtml.js", folder / "mathjax")
+    copy_mathjax(folder)
     (folder / "dot.svg").write_text(
         '<svg xmlns="http://www.w3.org/2000/svg" width="9" height="9"/>')
     (folder / "large.png").write_bytes(os.urandom(1_600_000))
@@ -145,15 +151,17 @@ DECK = """\
 <!DOCTYPE html>
 <html lang="en"><head><meta charset="utf-8"><title>A deck</title>
 <link rel="stylesheet" href="reveal.css">
-<link rel="stylesheet" href="slides.css"></head>
+<link rel="stylesheet" href="slides.css">
+<script src="slides.js"></script>
+<script defer src="reveal.js"></script>
+<script defer src="notes.js"></script>
+<script defer src="mathjax/tex-chtml.js"></script></head>
 <body><div class="reveal"><div class="slides">
-<section><h1>First</h1><p>Fits.</p>
-<aside class="notes"><p style="font-size: 8px">Small</p></aside></section>
+<section><h1>First</h1><p>Fits: <span class="math">\\(x^2\\)</span>.</p>
+<aside class="notes"><p style="font-size: 8px">Small: <span
+class="math">\\({}\\)</span></p></aside></section>
 <section><h2>Second</h2>{}</section>
 </div></div>
-<script src="reveal.js"></script>
-<script>window.deckIsReady = Reveal.initialize({{
-    width: 1280, height: 720, margin: 0, center: false, transition: 'none'}});</script>
 </body></html>
 """
 BAD_SLIDES = {
@@ -163,6 +171,8 @@ BAD_SLIDES = {
     "has type of 14px": '<p>x<sub style="font-size: 14px">i</sub></p>',
     "cuts code off": '<pre style="overflow: hidden; width: 300px">'
                      f'{"long " * 30}</pre>',
+    "has a figure with type of 17px":
+        '<img src="tall.png" alt="A figure higher than it is wide.">',
     "axe color-contrast": '<p style="color: #ddd">pale</p>',
 }
 
@@ -171,12 +181,17 @@ BAD_SLIDES = {
 def decks(tmp_path_factory):
     from book import slides
     folder = tmp_path_factory.mktemp("decks")
-    for name in ("reveal.css", "reveal.js"):
-        shutil.copy(slides.REVEAL / "dist" / name, folder)
-    shutil.copy(ROOT / "book" / "static" / "slides.css", folder)
+    copy_mathjax(folder)
+    plt.imsave(folder / "tall.png", np.ones((640, 600, 3)))
+    for name in slides.REVEAL_FILES:
+        shutil.copy(slides.REVEAL / name, folder)
+    for name in ("slides.css", "slides.js"):
+        shutil.copy(ROOT / "book" / "static" / name, folder)
     for number, text in enumerate(BAD_SLIDES.values()):
         (folder / f"{number}.slides.html").write_text(
-            DECK.format(text), "utf-8")
+            DECK.format("y^2", text), "utf-8")
+    (folder / "note.slides.html").write_text(
+        DECK.format("\\left(1", ""), "utf-8")
     return asyncio.run(pages.examine(folder))
 
 
@@ -190,6 +205,12 @@ def test_a_bad_slide_is_found(decks, number, said):
     else:
         assert any(said in sentence for sentence in report.problems)
         assert all(views == ["slide 2"] for views in report.problems.values())
+
+
+@needs_chromium
+def test_a_bad_formula_in_the_notes_is_found(decks):
+    [(sentence, views)] = decks[-1].problems.items()
+    assert sentence.startswith("formula with an error") and views == ["deck"]
 
 
 # --- without a browser ------------------------------------------------------

@@ -56,6 +56,8 @@ def test_every_helper_draws_without_a_warning(name):
         getattr(plot, name)(*FIGURES[name])
         plt.gcf().canvas.draw()
     assert all(axes.has_data() for axes in plt.gcf().axes)
+    # on a slide, 9 points come out at 20 px (book/pages.js)
+    assert min(text.get_fontsize() for text in plt.gcf().findobj(matplotlib.text.Text) if text.get_text()) >= 9
     plt.close("all")
 
 

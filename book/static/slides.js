@@ -7,7 +7,7 @@ let ready;
 window.deckIsReady = new Promise((resolve) => { ready = resolve; });
 
 window.MathJax = {
-  options: { ignoreHtmlClass: "notes" },
+  options: { ignoreHtmlClass: "notes" }, // the speaker's window has no MathJax
   // A hidden slide has no font to measure.
   chtml: { matchFontHeight: false },
   startup: {
@@ -20,7 +20,16 @@ window.MathJax = {
   },
 };
 
+// The browser itself sets MathML, so that notes need neither script nor style.
+const setNotes = () => {
+  for (const formula of document.querySelectorAll("aside.notes .math"))
+    formula.innerHTML = MathJax.tex2mml(
+      formula.textContent.replace(/^\s*\\[([]|\\[)\]]\s*$/g, ""),
+      { display: formula.localName === "div" });
+};
+
 const start = async () => {
+  setNotes();
   const laidOut = new Promise((resolve) => Reveal.on("pdf-ready", resolve));
   await Reveal.initialize({
     width: 1280, height: 720, margin: 0, center: false,
