@@ -177,7 +177,7 @@ def elsewhere(tmp_path, monkeypatch):
 
 def test_without_a_gpu_and_a_record_a_line_says_so(elsewhere, capsys):
     assert bench.gpu_times("softmax", lambda: 1 / 0) == {}
-    assert capsys.readouterr().out == "No GPU here, and no measurement has been recorded yet.\n"
+    assert capsys.readouterr().out == "On a GPU this cell measures. No measurement of one has been recorded yet.\n"
 
 
 def test_what_was_measured_on_a_gpu_is_shown_elsewhere(elsewhere, capsys):
