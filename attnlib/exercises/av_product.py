@@ -638,7 +638,7 @@ MASKING_MISTAKES = (
     Mistake("masked keys in the maximum",
             change={"fill": lambda scores, mask, dtype: scores, "mask_powers": _only_allowed},
             does="It is right, unless a masked key's score is far above the allowed ones: then all "
-                 "allowed powers are 0, and 0 / 0 is NaN.",
+                 "allowed exponentials are 0, and 0 / 0 is NaN.",
             why="The maximum that is subtracted must be that of the allowed scores. So the mask comes "
                 "before the maximum, not after the exponential or the softmax.",
             ask="What is left of the scores 0 and 1 if a masked score of 10000 is the maximum?"),
@@ -654,7 +654,7 @@ MASKING_MISTAKES = (
     Mistake("dead rows NaN", change={"dead_rows": _left_alone},
             does="A query that may attend to nothing gets NaN.",
             why="Its maximum is -inf, and -inf - -inf is NaN. By definition its output is 0.",
-            ask="What is the maximum of a row in which every score is -inf, and what is its sum of powers?"),
+            ask="What is the maximum of a row in which every score is -inf, and what is its sum of exponentials?"),
     Mistake("every row that holds a masked key set to 0",
             change={"dead_rows": lambda weights, mask, scores: np.where(
                 mask.all(axis=-1, keepdims=True), weights, 0.0)},
@@ -2219,8 +2219,8 @@ STREAM_MISTAKES = (
     Mistake("power of 2 beside powers of e",
             change=({"powers": lambda scores, row_max, new_max: np.exp2(scores - new_max)},
                     {"factor": lambda row_max, new_max: np.exp2(row_max - new_max)}),
-            does="Powers and factor have two bases: one is a power of 2, the other one of e.",
-            why="The factor brings old powers to the new maximum; that works with one base only.",
+            does="Exponentials and factor have two bases: one is a power of 2, the other one of e.",
+            why="The factor brings old exponentials to the new maximum; that works with one base only.",
             ask="Which base has your power, and which your factor?"),
     Mistake("output replaced in every block", change={"old_output": lambda output, factor: np.zeros_like(output)},
             does="The running sum goes on, and the output is that of the last block, divided by it.",
@@ -2254,19 +2254,19 @@ STREAM_MISTAKES = (
             ask="How much of the whole softmax's sum belongs to each block?"),
     Mistake("sum not rescaled", change={"old_sum": _kept},
             does="When a later block has a larger maximum, the old part of the sum stays as it was.",
-            why="The old powers were taken relative to the old maximum. Relative to the new one they are "
+            why="The old exponentials were taken relative to the old maximum. Relative to the new one they are "
                 "exp(old maximum - new maximum) times as large.",
             ask="By which factor does exp(score - maximum) change when the maximum changes?"),
     Mistake("output not rescaled", change={"old_output": _kept},
             does="When a later block has a larger maximum, the output so far stays as it was.",
-            why="The output is a sum of powers times values, and these powers were taken relative to the old "
-                "maximum: it needs the same factor as the sum of powers.",
+            why="The output is a sum of exponentials times values, and these were taken relative to the old "
+                "maximum: it needs the same factor as the sum of exponentials.",
             ask="Which two quantities are relative to the maximum?"),
     Mistake("rescaled the wrong way",
             change=({"factor": _both_ways}, {"factor": lambda row_max, new_max: np.exp(new_max - row_max)}),
             does="What came before grows when the maximum grows; in the first block it is NaN if the maximum "
                  "started at -inf.",
-            why="Relative to a larger maximum the old powers are smaller: the factor is exp(old - new), never above 1.",
+            why="Relative to a larger maximum the old exponentials are smaller: the factor is exp(old - new), never above 1.",
             ask="Should the old sum become smaller or larger when the maximum grows?"),
     Mistake("new block rescaled too",
             change=({"block_sum": lambda powers, factor: factor * powers.sum(axis=-1, keepdims=True),
@@ -2286,7 +2286,7 @@ STREAM_MISTAKES = (
     Mistake("block measured from its own maximum",
             change=({"powers": lambda scores, row_max, new_max: np.exp(scores - _row_highest(scores))},
                     {"powers": lambda scores, row_max, new_max: np.exp(scores - _row_highest(scores)), "factor": _one}),
-            does="Each block's powers are relative to the block's own maximum, and are added as they are.",
+            does="Each block's exponentials are relative to the block's own maximum, and are added as they are.",
             why="All terms of the sum must be relative to the same number, the running maximum.",
             ask="From which maximum are the scores of the new block measured, and from which the old ones?"),
     Mistake("block measured from the old maximum",
@@ -2350,7 +2350,7 @@ STREAM_MISTAKES = (
                 "1 together.",
             ask="What must the output be if all values are equal?"),
     Mistake("not divided by the sum", change={"finish_stream": _bare},
-            does="The output is a sum of powers times values, and is not divided by the sum of the powers.",
+            does="The output is a sum of exponentials times values, and is not divided by the sum of the exponentials.",
             why="Weights are shares of one whole: after the last block the output is divided by the running sum.",
             ask="What must the weights of one query sum to?"),
     Mistake("divided in every block",
@@ -2481,12 +2481,12 @@ streaming_attention = Exercise(
     hints=(
         "Go through the keys once, in slices of block_size; the last one may be shorter. What must be known of the "
         "blocks before, when a block comes?",
-        "Three running quantities for each query: the maximum of the scores, the sum of the powers, and the sum of "
-        "powers times values. The last two are relative to the maximum so far.",
+        "Three running quantities for each query: the maximum of the scores, the sum of the exponentials, and the sum of "
+        "exponentials times values. The last two are relative to the maximum so far.",
         "When the maximum grows, both sums so far get the factor exp(old maximum - new maximum). Then the block's "
-        "own powers, exp(scores - new maximum), are added.",
+        "own exponentials, exp(scores - new maximum), are added.",
         "Start at -inf, 0 and 0. For each block: scores; new maximum, by np.maximum; factor; sum = sum * factor + "
-        "powers.sum(axis=-1, keepdims=True); output = output * factor + powers @ value block. At the end output / sum.",
+        "e.sum(axis=-1, keepdims=True), with e = exp(scores - new maximum); output = output * factor + e @ value block. At the end output / sum.",
     ),
     mistakes=STREAM_MISTAKES,
 )

@@ -70,7 +70,8 @@ Cases are what the function is called with. `Case(aspect, args, extreme=False)`:
   gets `run`, where run(*args) calls the learner's function, and returns a Mistake or None.
 - `library` is "numpy" or "torch". For "torch" arrays are handed over as tensors of the case's
   `torch_dtype` (default: the array's) on the case's `device`; the steps stay NumPy.
-- `aspects` maps an aspect to a Mistake to be named when that aspect alone goes unexplained.
+- `aspects` maps an aspect to a Mistake to be named when that aspect alone goes unexplained; its
+  `holds(values, wanted)`, if there is one, says whether an answer shows that mistake and no other.
 - `missing` is a function that says in a sentence what is not there to check the exercise with
   (a library, a device), or ''. `around` gives a context manager in which each call is made.
   `seconds` is the time for all calls of one check, if it has to be longer; a Case's `relative` is a tolerance of its own.
@@ -109,6 +110,7 @@ class Mistake:
     ask: str
     change: dict | tuple = ()
     written: str = ""
+    holds: object = None
 
     @property
     def variants(self):

@@ -207,4 +207,14 @@ ONLY_SQUARE = Mistake(
     why="n_q, n_k, d_k and d_v are four different numbers.",
     ask="Which size did you take for another one?")
 
+
+def only_where(condition):
+    """Right for some sizes only."""
+    return Mistake(
+        f"only for {condition}",
+        does=f"The function is right for {condition}, and nowhere else.",
+        why="It has to be right for any sizes that the signature allows.",
+        ask="Which of your lines takes for granted that sizes are equal, or divide each other?")
+
+
 ASPECTS = {LEADING: TWO_AXES, FLOAT32: None, FLOAT16: None, SQUARE: None}

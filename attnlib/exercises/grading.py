@@ -472,7 +472,7 @@ def _message(exercise, seen, finding, show=True):
 def _telling(exercise, seen, finding, wrong):
     """The wrong cases that show what is named: every named mistake if one case can."""
     chosen = finding.sets[0] if finding.sets else ()
-    numbers = [exercise.mistakes.index(mistake) for mistake in chosen]
+    numbers = [exercise.mistakes.index(mistake) for mistake in chosen if mistake in exercise.mistakes]
 
     def shows(k):
         return all(any(shown_by(exercise, ((i, j),), seen[k])

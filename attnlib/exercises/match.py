@@ -4,7 +4,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from . import generic
+from . import generic, operators
 from .engine import FLOAT16, FLOAT32, LEADING, PLAIN, SQUARE
 from .guard import Failure
 from .observe import WIDTHS
@@ -332,13 +332,47 @@ def explain(exercise, seen):
         if second.explained and "float64" in {s.case.dtype for s in seen}:
             matcher, finding = loose, second
             finding.generic["imprecise"] = generic.IMPRECISE
+    if not finding.explained and not finding.sets:
+        matcher, finding = by_operators(exercise, seen) or by_axes(exercise, seen) or (matcher, finding)
     add_marks(finding, matcher)
     add_aspects(finding, matcher)
     return finding
 
 
+def by_operators(exercise, seen):
+    """(matcher, finding) if the right answer, or that of changed arguments, was changed in one plain way."""
+    plain = [one for one in seen if one.case.aspect == PLAIN]
+    if any(one.failure or not one.values for one in plain) or not operators.operators(exercise):
+        return None  # an exception would be explained by too many
+    for other in (operators.operators(exercise), operators.changed(exercise, operators.Factors(exercise, seen).all())):
+        matcher = Matcher(other, seen)
+        finding = matcher.finding(largest=1)
+        if finding.sets and finding.sets[0] and len(finding.leftover) <= 1:
+            finding.sets = finding.sets[:1]  # the same seen from another side is no second mistake
+            return matcher, finding
+    return None
+
+
+def by_axes(exercise, seen):
+    """(matcher, finding) if three axes are explained, and any other number of them is an exception."""
+    three = [one for one in seen if axes(one) == 3 and one.case.aspect == LEADING]
+    others = [one for one in seen if axes(one) != 3]
+    if not (len(three) > 1 and others and all(one.failure and one.failure.family == "shape" for one in others)):
+        return None
+    matcher = Matcher(exercise, three)
+    finding = matcher.finding(largest=1)
+    if not (finding.explained and finding.sets):
+        return None
+    finding.generic[generic.THREE_AXES.name] = generic.THREE_AXES
+    return matcher, finding
+
+
 def add_marks(finding, matcher):
     """The generic mistakes: those seen on any case, and those of shape and dtype."""
+    if any(generic.LIST.name in seen.marks for seen in matcher.seen):
+        for seen in matcher.seen:  # a list of one number is no list around it
+            if seen.marks.pop(generic.IN_A_LIST.name, None):
+                seen.values = tuple(part[None] for part in seen.values)
     for seen in matcher.seen:
         for mistake in seen.marks.values():
             finding.generic.setdefault(mistake.name, mistake)
@@ -387,7 +421,8 @@ def add_aspects(finding, matcher):
     known = {**generic.ASPECTS, **matcher.exercise.aspects}
     if finding.sets or finding.explained:
         for aspect in finding.leftover:
-            if known.get(aspect) and not some_right(matcher, aspect) and tells(matcher, finding.leftover, aspect):
+            if known.get(aspect) and not some_right(matcher, aspect) and tells(matcher, finding.leftover, aspect) and (
+                    holds(matcher, known[aspect], aspect)):
                 if known[aspect].name not in (mistake.name for chosen in finding.sets for mistake in chosen):
                     finding.generic[known[aspect].name] = known[aspect]
         return
@@ -396,6 +431,26 @@ def add_aspects(finding, matcher):
     elif all_right(matcher, SQUARE) and all(misshapen(matcher, k) for k, s in enumerate(matcher.seen)
                                             if s.case.aspect == PLAIN):
         finding.generic[generic.ONLY_SQUARE.name] = generic.ONLY_SQUARE
+    else:
+        for mistake in only_where(matcher):
+            finding.generic[mistake.name] = mistake
+
+
+def only_where(matcher):
+    """The condition on a case's sizes, as a mistake, if the answer is right exactly where it holds."""
+    cases = [seen.case for seen in matcher.seen]
+    right = [matcher.right(k) for k in range(len(cases))]
+    if sum(right) < 2 or right.count(False) < 2:
+        return []
+    known = operators.conditions(matcher.exercise, cases)
+    return [generic.only_where(text) for text, met in known if met == right][:1]
+
+
+def holds(matcher, mistake, aspect):
+    """Whether the answers of an aspect show its mistake, where the mistake says how."""
+    own = [s for s in matcher.seen if s.case.aspect == aspect and s.values]
+    wanted = [matcher.exercise.predict((), s.index) for s in own]
+    return not mistake.holds or all(mistake.holds(*s.values, *right) for s, right in zip(own, wanted))
 
 
 def tells(matcher, leftover, aspect):

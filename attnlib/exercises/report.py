@@ -7,6 +7,7 @@ import numpy as np
 from .engine import PLAIN, Once
 from .guard import Failure
 from .match import close_rows, fit_shape, tolerance
+from .operators import factor
 
 WIDTH = 76
 READABLE = 16  # numbers of one array that a message shows
@@ -209,18 +210,6 @@ def _factor(a, b):
     if np.isclose(found, -1):
         return "Every entry has the wrong sign."
     return f"Every entry is {number(found)} times the expected one."
-
-
-def factor(a, b):
-    """The number that all entries of b are multiplied with in a, or None."""
-    a, b = np.asarray(a, float), np.asarray(b, float)
-    known = np.isfinite(b) & (b != 0)
-    if a.shape != b.shape or not known.any() or not np.isfinite(a[known]).all():
-        return None
-    if not ((a == b) | known)[~known].all():  # a factor leaves 0 and -inf as they are
-        return None
-    ratio = a[known] / b[known]
-    return ratio[0] if np.allclose(ratio, ratio[0], rtol=1e-6) and abs(ratio[0]) > 1e-9 else None
 
 
 def _shifted(a, b):

@@ -366,7 +366,7 @@ def softmax_flipped_last_axis(scores, axis=-1):
     return softmax_plain(-scores, -1)
 
 
-@answers.wrong("softmax")
+@answers.wrong("softmax", "scores times 0.5882")
 def softmax_tempered(scores, axis=-1):
     return softmax_plain(scores / 1.7, axis)
 

@@ -1,0 +1,694 @@
+"""Mistakes that every exercise has without an entry: the right answer changed, or that of changed arguments.
+
+They are tried only where the known mistakes explain nothing, and must explain everything. Each says
+what the answer does, which is true however the code is written: "The last key does not count."
+A factor that nobody listed is read from the answer itself, and held against the sizes of the case.
+"""
+
+import dataclasses
+import functools
+import itertools
+import math
+from types import SimpleNamespace
+
+import numpy as np
+
+from .engine import PLAIN, Exercise, Mistake, Once
+from .guard import Failure
+
+# what the last axes of an argument run over, by its name; more axes in front are leading ones
+AXES = {
+    "query": "n_q d_k", "key": "n_k d_k", "value": "n_k d_v", "weights": "n_q n_k", "scores": "n_q n_k",
+    "attn_mask": "n_q n_k", "keep": "n_q n_k", "grad_output": "n_q d_v", "grad_weights": "n_q n_k",
+    "x": "n d_model", "lengths": "batch", "out_a": "n_q d_v", "out_b": "n_q d_v", "lse_a": "n_q", "lse_b": "n_q",
+    "key_cache": "n_k d_k", "value_cache": "n_k d_v", "key_new": "new d_k", "value_new": "new d_v",
+    "w_q": "d_model d_model", "w_k": "d_model d_model", "w_v": "d_model d_model", "w_o": "d_model d_model",
+}
+OWN_AXES = {
+    "merge_heads": {"x": "n_heads n d_head"},
+    "grouped_query_attention": {"query": "h n_q d_k", "key": "h_kv n_k d_k", "value": "h_kv n_k d_v"},
+}
+# and those of the answer
+ANSWERS = {
+    "dot_score": "", "score_variance": "", "causal_mask": "n_q n_k", "decode_mask": "n_q n_k",
+    "padding_mask": "batch one n_k", "raw_scores": "n_q n_k", "mask_scores": "n_q n_k", "softmax_row": "n_k",
+    "softmax": "n_q n_k", "temperature_softmax": "n_q n_k", "log_softmax": "n_q n_k", "safe_softmax": "n_q n_k",
+    "softmax_backward": "n_q n_k", "softmax_triton": "n_q n_k", "dropout_weights": "n_q n_k",
+    "split_heads": "n_heads n d_head", "merge_heads": "n d_model", "multi_head_attention": "n d_model",
+    "grouped_query_attention": "h n_q d_v",
+    **dict.fromkeys(("av_product", "attention", "masked_attention", "streaming_attention", "attention_torch",
+                     "attention_torch_causal", "split_kv_attention", "flash_attention_triton"), "n_q d_v"),
+}
+WORDS = {
+    "n_q": ("query", "queries"), "n_k": ("key", "keys"), "n": ("position", "positions"), "new": ("new key", "new keys"),
+    "h": ("query head", "query heads"), "h_kv": ("key head", "key heads"), "n_heads": ("head", "heads"),
+    "d_k": ("feature", "features"), "d_v": ("feature", "features"), "d_model": ("feature", "features"),
+    "d_head": ("feature", "features"), "batch": ("sequence", "sequences"), "one": ("row", "rows"),
+}
+FIRST_AXIS = "batch"
+
+
+def _softmax(array):
+    exponentials = np.exp(array - array.max(axis=-1, keepdims=True))
+    return exponentials / exponentials.sum(axis=-1, keepdims=True)
+
+
+def _cut(array, axis, part):
+    """This part of an axis; the array itself where it has no such axis."""
+    if array.ndim < (axis + 1 if axis >= 0 else -axis):
+        return array
+    return array[(slice(None),) * (axis % array.ndim) + (part,)]
+
+
+def _emptied(array, axis, part, fill=0):
+    """The array with this part of an axis set to a number."""
+    found = array.copy()
+    _cut(found, axis, part)[...] = fill
+    return found
+
+
+def _kept(array, axis, part):
+    """The array with everything but this part of an axis set to 0."""
+    found = np.zeros_like(array)
+    _cut(found, axis, part)[...] = _cut(array, axis, part)
+    return found
+
+
+def _spread(array, axis, reduce):
+    """The array with one entry of an axis, or a mean, in place of all of them."""
+    if array.ndim < (axis + 1 if axis >= 0 else -axis):
+        return array
+    return np.broadcast_to(reduce(array, axis), array.shape)
+
+
+# what is left out or kept of an axis, and how it is said
+PARTS = (
+    ("the first {one} left out", "The first {one} does not count.", (slice(1, None),)),
+    ("the last {one} left out", "The last {one} does not count.", (slice(None, -1),)),
+    ("the first and the last {one} left out", "The first and the last {one} do not count.", (slice(1, -1),)),
+    ("only the first {one}", "Only the first {one} counts.", (slice(0, 1),)),
+    ("only the last {one}", "Only the last {one} counts.", (slice(-1, None),)),
+    ("every second {one} left out", "Only every second {one} counts.", (slice(0, None, 2), slice(1, None, 2))),
+)
+COUNTED = ("Positions run from 0 to n - 1. A slice such as [1:] or [:-1], range(n - 1), a return inside a loop, or = "
+           "where += belongs leaves something out.")
+ELEMENTWISE = (
+    ("negated", np.negative, "with the opposite sign"),
+    ("in absolute value", np.abs, "without its sign"),
+    ("squared", np.square, "squared"),
+    ("under a square root", np.sqrt, "under a square root"),
+    ("with negative numbers set to 0", lambda a: np.maximum(a, 0), "with 0 for every negative number"),
+    ("rounded", np.rint, "rounded to whole numbers"),
+    ("cut to integers", np.trunc, "without its fraction"),
+    ("rounded down", np.floor, "rounded down to whole numbers"),
+    ("through an exponential", np.exp, "after an exponential"),
+    ("through a logarithm", np.log, "after a logarithm"),
+    ("inverted", lambda a: 1 / a, "as its reciprocal"),
+    ("through a sigmoid", lambda a: 1 / (1 + np.exp(-a)), "after a sigmoid"),
+    ("through a tanh", np.tanh, "after a tanh"),
+    ("clipped to 0 and 1", lambda a: np.clip(a, 0, 1), "cut to between 0 and 1"),
+    ("clipped to -1 and 1", lambda a: np.clip(a, -1, 1), "cut to between -1 and 1"),
+)
+ROWWISE = (
+    ("through a softmax", _softmax, "after a softmax of each row"),
+    ("divided by its row sums", lambda a: a / a.sum(axis=-1, keepdims=True), "with each row divided by its sum"),
+    ("divided by its column sums", lambda a: a / a.sum(axis=-2, keepdims=True), "with each column divided by its sum"),
+    ("divided by its sum", lambda a: a / a.sum(), "divided by the sum of all its entries"),
+    ("divided by its largest entry", lambda a: a / a.max(), "divided by its largest entry"),
+    ("divided by its row maxima", lambda a: a / a.max(axis=-1, keepdims=True), "with each row divided by its largest entry"),
+    ("divided by its rows' lengths", lambda a: a / np.linalg.norm(a, axis=-1, keepdims=True),
+     "with each row divided by its Euclidean length"),
+    ("divided by its columns' lengths", lambda a: a / np.linalg.norm(a, axis=-2, keepdims=True),
+     "with each column divided by its Euclidean length"),
+    ("without its row means", lambda a: a - a.mean(axis=-1, keepdims=True), "with the mean of each row subtracted"),
+    ("without its column means", lambda a: a - a.mean(axis=-2, keepdims=True), "with the mean of each column subtracted"),
+    ("without its mean", lambda a: a - a.mean(), "with the mean of all its entries subtracted"),
+    ("without its row maxima", lambda a: a - a.max(axis=-1, keepdims=True), "with the largest entry of each row subtracted"),
+    ("standardised by rows", lambda a: (a - a.mean(axis=-1, keepdims=True)) / a.std(axis=-1, keepdims=True),
+     "with each row standardised to mean 0 and deviation 1"),
+    ("sorted in each row", lambda a: np.sort(a, axis=-1), "with each row sorted"),
+    ("with nothing but the largest of each row", lambda a: np.where(a == a.max(axis=-1, keepdims=True), a, 0),
+     "with 0 for all but the largest entry of each row"),
+    ("below the diagonal only", np.tril, "with 0 above the diagonal"),
+    ("above the diagonal only", np.triu, "with 0 below the diagonal"),
+    ("on the diagonal only", lambda a: a * np.eye(*a.shape[-2:]), "with 0 beside the diagonal"),
+)
+PLACED = (
+    ("transposed", lambda a: np.swapaxes(a, -1, -2), "with its last two axes swapped"),
+    ("with all its axes reversed", lambda a: a.T, "with all its axes in reverse order, as .T gives it"),
+    ("reshaped to its transpose's shape", lambda a: a.reshape(*a.shape[:-2], a.shape[-1], a.shape[-2]),
+     "dealt out anew into the shape of its transpose"),
+    ("with its second and third axis swapped", lambda a: np.swapaxes(a, 1, 2), "with its axes 1 and 2 swapped"),
+    ("with its third and second last axis swapped", lambda a: np.swapaxes(a, -2, -3),
+     "with its axes -2 and -3 swapped"),
+)
+
+
+class Operators:
+    """The operators of one exercise, each a Mistake that replaces the whole answer."""
+
+    def __init__(self, exercise):
+        self.exercise, self.found = exercise, []
+        args = exercise.all_cases()[0].args
+        self.names = exercise.parameters[:len(args)]
+        kinds = [_kind(arg) for arg in args]
+        self.arrays = [i for i, kind in enumerate(kinds) if kind == "f"]
+        self.masks = [i for i, kind in enumerate(kinds) if kind == "b"]
+        self.numbers = [i for i, kind in enumerate(kinds) if kind == "number"]
+        self.labels = [labels(exercise, name) for name in self.names]
+        self.answer = ANSWERS.get(exercise.name, "").split()
+
+    def add(self, name, does, why, ask, *changes):
+        self.found.append(Mistake(name, change=changes, does=does, why=why, ask=ask))
+
+    # ------------------------------------------------------------ the two kinds of change
+
+    def given(self, change):
+        """The answer for changed arguments."""
+        return {"answer": lambda *args: reference(self.exercise, change(list(args)))}
+
+    def each(self, places, change):
+        """The answer for these arguments changed."""
+        return self.given(lambda args: [change(arg) if i in places else arg for i, arg in enumerate(args)])
+
+    def after(self, change, place=None):
+        """The answer changed: all its parts, or the one in this place."""
+        def answer(*args):
+            parts = reference(self.exercise, list(args))
+            if not isinstance(parts, tuple):
+                return change(np.asarray(parts))
+            return tuple(change(part) if place in (None, i) else part for i, part in enumerate(parts))
+
+        return {"answer": answer}
+
+    # ------------------------------------------------------------ what is tried
+
+    def all(self):
+        for label in dict.fromkeys(itertools.chain(*self.labels)):
+            self._left_out(label)
+        for i in self.arrays + self.masks:
+            self._misread(i)
+        for i in self.arrays:
+            self._changed(self.names[i], lambda change, i=i: (self.each((i,), change),), "d")
+        for i in self.masks:
+            self._misread_mask(i)
+        for i, j in itertools.permutations(self.arrays, 2):
+            self._mistaken(i, j)
+        self._answers()
+        for i in self.numbers:
+            self._misread_number(i)
+        return tuple({mistake.name: mistake for mistake in reversed(self.found)}.values())[::-1]
+
+    def _places(self, label):
+        """[(argument, axis)] of a label."""
+        return [(i, axis) for i in self.arrays + self.masks for axis in _axes_of(self.labels[i], label)]
+
+    def _left_out(self, label):
+        one, many = WORDS[label]
+        places = self._places(label)
+
+        def change(act, part):
+            def changed(args):
+                for i, axis in places:
+                    args[i] = act(args[i], axis, part)
+                return args
+
+            return self.given(changed)
+
+        for name, does, parts in PARTS:
+            self.add(name.format(one=one), does.format(one=one), COUNTED, f"Which {many} do your slices and loops go through?",
+                     *(change(act, part) for part in parts for act in (_kept, _cut)))
+
+    def _misread(self, i):
+        """The entries of one argument in other places along an axis."""
+        for label in dict.fromkeys(self.labels[i]):
+            one, many = WORDS[label]
+            mine = self.names[i]
+            for axis in _axes_of(self.labels[i], label)[:1]:
+                along = f"Entry by entry {mine} belongs to the other arguments: the first of its {many} to the first there."
+                ask = f"Which of {mine}'s {many} meets the first one of the others?"
+                self.add(f"{mine} in reverse order of its {many}", f"The {many} of {mine} are taken from the last to the first.",
+                         along, ask, self.each((i,), lambda a, axis=axis: np.flip(a, axis)))
+                self.add(f"{mine} shifted by one of its {many}", f"The {many} of {mine} are shifted by one place.", along, ask,
+                         *(self.each((i,), lambda a, axis=axis, n=n: np.roll(a, n, axis)) for n in (1, -1)))
+                self.add(f"one {one} of {mine} for all",
+                         f"All {many} of {mine} are taken to be the first or the last one.",
+                         f"Each of the {many} has entries of its own.", f"Which of the {many} of {mine} do you read?",
+                         *(self.each((i,), lambda a, axis=axis, part=part: _spread(
+                             a, axis, lambda a, axis: _cut(a, axis, part))) for part in (slice(0, 1), slice(-1, None))))
+                if i in self.arrays:
+                    self.add(f"{mine} averaged over its {many}", f"All {many} of {mine} are taken to be their mean.",
+                             f"Each of the {many} has entries of its own.", f"Over which axis of {mine} do you average?",
+                             self.each((i,), lambda a, axis=axis: _spread(a, axis, _mean)))
+        self._leading([self.names[i]], lambda change: (self.each((i,), change),), len(self.labels[i]))
+
+    def _leading(self, names, changes, few):
+        """The first sequence for all, or their mean, where there are leading axes."""
+        name = " and ".join(names)
+
+        def only(change):
+            return changes(lambda a: change(a) if a.ndim > few else a)
+
+        why = "Leading axes are kept apart: each sequence and each head has entries of its own."
+        ask = "Which index runs over the sequences in your function?"
+        self.add(f"the first sequence's {name} for all", f"With leading axes {name} is that of the first sequence, or the "
+                 "last, everywhere.", why, ask,
+                 *only(lambda a: np.broadcast_to(a[:1], a.shape)), *only(lambda a: np.broadcast_to(a[-1:], a.shape)))
+        self.add(f"{name} averaged over the batch", f"With leading axes {name} is the mean over them.", why, ask,
+                 *only(lambda a: np.broadcast_to(a.mean(axis=0, keepdims=True), a.shape)),
+                 *only(lambda a: np.broadcast_to(a.mean(axis=tuple(range(a.ndim - few)), keepdims=True), a.shape)))
+        self.add(f"sequences of {name} in another order", f"With leading axes the sequences of {name} have changed places.",
+                 why, ask, *only(lambda a: a[::-1]), *only(lambda a: np.roll(a, 1, 0)), *only(lambda a: np.roll(a, -1, 0)))
+
+    def _changed(self, name, changes, kind):
+        """An array, an argument or the answer, changed entry by entry, by rows, or in its places."""
+        why = (f"{name} is taken as it is given." if kind == "d" else
+               "Nothing of the kind belongs to what is asked for.")
+        for text, change, said in (*ELEMENTWISE, *ROWWISE, *PLACED):
+            self.add(f"{name} {text}", f"{name[0].upper()}{name[1:]} comes in {said}." if kind == "d" else
+                     f"The answer is the right one {said}.", why,
+                     f"Which of your lines changes {name} in that way?", *changes(change))
+
+    def _mistaken(self, i, j):
+        mine, other = self.names[i], self.names[j]
+        self.add(f"{other} in place of {mine}", f"Where {mine} belongs {other} stands: the answer does not depend on {mine}.",
+                 "Each argument has a part of its own in the definition.", f"Where does {mine} stand in your function?",
+                 self.given(lambda args: [args[j] if k == i else arg for k, arg in enumerate(args)]))
+        if i < j:
+            self.add(f"{mine} and {other} swapped", f"{mine} stands where {other} belongs, and the other way round.",
+                     "Each argument has a part of its own in the definition.",
+                     f"What is {mine} for, and what is {other}?",
+                     self.given(lambda args: [args[{i: j, j: i}.get(k, k)] for k in range(len(args))]))
+            self.add(f"{mine} and {other} added", f"The sum of {mine} and {other} stands where one of them belongs.",
+                     "Each argument has a part of its own in the definition.",
+                     f"What is {mine} for, and what is {other}?",
+                     *(self.given(lambda args, at=at: [args[i] + args[j] if k in at else arg for k, arg in enumerate(args)])
+                       for at in ((i,), (j,), (i, j))))
+
+    def _misread_mask(self, i):
+        mine = self.names[i]
+        ask = f"What does True say in {mine}, and about which entry?"
+        for text, does, change in (
+                ("inverted", f"True and False of {mine} have changed places.", np.logical_not),
+                ("ignored", f"{mine} counts as True throughout.", np.ones_like),
+                ("transposed", f"{mine} has its last two axes swapped.", lambda a: np.swapaxes(a, -1, -2)),
+                ("joined to a causal one", f"Of {mine} only what is not after the query's own position counts.", np.tril)):
+            self.add(f"{mine} {text}", does, f"{mine} is taken as it is given.", ask, self.each((i,), change))
+
+    def _misread_number(self, i):
+        mine = self.names[i]
+        for text, does, *changes in (
+                ("ignored", f"{mine} has no part in the answer: it counts as 1.", lambda n: 1),
+                ("taken as 0", f"{mine} has no part in the answer: it counts as 0.", lambda n: 0),
+                ("squared", f"{mine} enters squared.", lambda n: n ** 2),
+                ("under a square root", f"The square root of {mine} stands where {mine} belongs.", lambda n: math.sqrt(n)),
+                ("doubled", f"{mine} enters twice.", lambda n: 2 * n),
+                ("halved", f"Half of {mine} stands where {mine} belongs.", lambda n: n / 2, lambda n: n // 2),
+                ("inverted", f"1 / {mine} stands where {mine} belongs.", lambda n: 1 / n),
+                ("one too large", f"{mine} + 1 stands where {mine} belongs.", lambda n: n + 1),
+                ("one too small", f"{mine} - 1 stands where {mine} belongs.", lambda n: n - 1),
+                ("taken from 1", f"1 - {mine} stands where {mine} belongs.", lambda n: 1 - n)):
+            self.add(f"{mine} {text}", does, f"{mine} enters the definition once, as it is given.",
+                     f"Where does {mine} stand in your function?", *(self.each((i,), change) for change in changes))
+        for j in self.numbers:
+            if j != i:
+                other = self.names[j]
+                self.add(f"{other} in place of {mine}", f"Where {mine} belongs {other} stands.",
+                         "Each argument has a part of its own in the definition.",
+                         f"Where does {mine} stand in your function?",
+                         self.given(lambda args, j=j: [args[j] if k == i else arg for k, arg in enumerate(args)]))
+
+    def _answers(self):
+        if self.exercise.dtype == "bool":
+            self._mask_answers()
+        else:
+            self._changed("the answer", lambda change: self._everywhere(change), "a")
+            for i in self.arrays:
+                self._joined(i)
+        for k, label in enumerate(self.answer):
+            self._answer_axis(label, k - len(self.answer))
+        parts = self.exercise.outputs
+        if parts:
+            self._parts(parts)
+        elif self.exercise.dtype == "input":
+            self._leading(["answer"], lambda change: (self.after(change),), max(len(self.answer), 1))
+            self._flat()
+
+    def _everywhere(self, change):
+        """The whole answer changed, and each of its parts alone."""
+        alone = range(len(self.exercise.outputs))
+        return (self.after(change), *(self.after(change, place) for place in alone))
+
+    def _joined(self, i):
+        mine = self.names[i]
+        for text, how in (("added to", np.add), ("subtracted from", lambda a, b: a - b), ("multiplied with", np.multiply)):
+            def answer(*args, how=how):
+                return how(np.asarray(reference(self.exercise, list(args))), args[i])
+
+            if not self.exercise.outputs:
+                self.add(f"{mine} {text} the answer", f"{mine} is {text} the right answer, where the shapes fit.",
+                         "Nothing comes after the last step of the definition.", f"What does {mine} do in your last line?",
+                         {"answer": answer})
+
+    def _mask_answers(self):
+        for text, does, change in (
+                ("inverted", "True and False have changed places.", np.logical_not),
+                ("transposed", "The last two axes have changed places.", lambda a: np.swapaxes(a, -1, -2)),
+                ("True throughout", "Every entry is True.", np.ones_like),
+                ("with a False diagonal", "The diagonal is False besides.",
+                 lambda a: a & ~np.eye(*a.shape[-2:], dtype=bool)),
+                ("with a True diagonal", "The diagonal is True besides.", lambda a: a | np.eye(*a.shape[-2:], dtype=bool)),
+                ("on the diagonal only", "Only the diagonal counts.", lambda a: a & np.eye(*a.shape[-2:], dtype=bool)),
+                ("below the diagonal only", "Nothing above the diagonal is True.", np.tril)):
+            self.add(f"the mask {text}", does, "Row i of the mask belongs to query i, column j to key j.",
+                     "What should the first row of the mask be, and what is it?", self.after(change))
+        for k, label in enumerate(self.answer):
+            one, many = WORDS[label]
+            for which, part in (("first", slice(0, 1)), ("last", slice(-1, None))):
+                for value in (False, True):
+                    word = "seen" if value else "hidden"
+                    self.add(f"the {which} {one} always {word}" if label == "n_k" else f"the {which} {one}'s row {value}",
+                             f"The mask is {value} for the {which} {one}, whatever it should be.",
+                             "Each entry of the mask follows from its own row and column.",
+                             f"What does your function do with the {which} {one}?",
+                             self.after(lambda a, axis=k - len(self.answer), part=part, value=value: _emptied(
+                                 a, axis, part, value)))
+
+    def _answer_axis(self, label, axis):
+        one, many = WORDS[label]
+        ask = f"Which entries of your answer belong to the first {one}?"
+        own = f"Each {one} has entries of its own in the answer, in the order of the input."
+        self.add(f"{many} in reverse order", f"In the answer the {many} stand in reverse order.", own, ask,
+                 self.after(lambda a: np.flip(a, axis)))
+        self.add(f"{many} shifted by one", f"In the answer the {many} are shifted by one place.", own, ask,
+                 *(self.after(lambda a, n=n: np.roll(a, n, axis)) for n in (1, -1)))
+        for which, part in (("first", slice(0, 1)), ("last", slice(-1, None))):
+            self.add(f"only the {which} {one}", f"Only the {which} {one} has its entries: the others are missing, 0, or copies.",
+                     own, ask, *self._where_fitting(axis, lambda a, part=part: _cut(a, axis, part)),
+                     *self._where_fitting(axis, lambda a, part=part: _cut(a, axis, part.start)),
+                     *self._where_fitting(axis, lambda a, part=part: _kept(a, axis, part)),
+                     *self._where_fitting(axis, lambda a, part=part: np.broadcast_to(_cut(a, axis, part), a.shape)))
+        for text, part in (("the first {one} left out", slice(1, None)), ("the last {one} left out", slice(None, -1)),
+                           ("every second {one} left out", slice(0, None, 2))):
+            self.add(text.format(one=one), "In the answer " + text.format(one=one).replace(" left", " is left") + ", or 0.",
+                     COUNTED, f"Which {many} do your slices and loops go through?",
+                     *self._where_fitting(axis, lambda a, part=part: _cut(a, axis, part)),
+                     *self._where_fitting(axis, lambda a, part=part: _kept(a, axis, part)))
+        if self.exercise.dtype == "bool":
+            return
+        for text, reduce in (("summed", np.sum), ("averaged", np.mean)):
+            self.add(f"{text} over the {many}", f"The answer is the right one, {text} over the {many}.", own, ask,
+                     *self._where_fitting(axis, lambda a, reduce=reduce: reduce(a, axis=axis)),
+                     *self._where_fitting(axis, lambda a, reduce=reduce: np.broadcast_to(
+                         reduce(a, axis=axis, keepdims=True), a.shape)))
+        self.add(f"running sum over the {many}", f"The answer is added up along the {many}.", own, ask,
+                 self.after(lambda a: np.cumsum(a, axis)))
+
+    def _where_fitting(self, axis, change):
+        return (self.after(lambda a: change(a) if a.ndim >= -axis else a),)
+
+    def _parts(self, parts):
+        places = range(len(parts))
+        zero = [self.after(np.zeros_like, place) for place in places]
+        for place, change in zip(places, zero):
+            self.add(f"{parts[place]} left at 0", f"{parts[place]} is 0 throughout.",
+                     "Each part of the answer is asked for.", f"Where is {parts[place]} computed?", change)
+        for one, two in itertools.permutations(places, 2):
+            def answer(*args, one=one, two=two):
+                found = reference(self.exercise, list(args))
+                return tuple(found[two] if k == one else part for k, part in enumerate(found))
+
+            self.add(f"{parts[two]} in place of {parts[one]}", f"{parts[two]} comes twice, also where {parts[one]} belongs.",
+                     "Each part of the answer is asked for.", f"Which array do you return as {parts[one]}?",
+                     {"answer": answer})
+
+    def _flat(self):
+        self.add("flattened", "The answer is one long row of the right numbers.", "Each axis of the answer has a meaning.",
+                 "Which shape should the answer have?", self.after(np.ravel))
+        self.add("leading axes joined", "All leading axes have become one.", "Leading axes stay as they are.",
+                 "Which shape should the answer have?",
+                 self.after(lambda a: a.reshape(-1, *a.shape[-max(len(self.answer), 1):]) if a.ndim > 3 else a))
+        self.add("leading axes joined to the rows", "All rows of all sequences stand on one axis.",
+                 "Leading axes stay as they are.", "Which shape should the answer have?",
+                 self.after(lambda a: a.reshape(-1, a.shape[-1]) if a.ndim > 2 else a))
+
+
+def _mean(array, axis):
+    return array.mean(axis=axis, keepdims=True)
+
+
+def _kind(arg):
+    if isinstance(arg, np.ndarray):
+        return {"f": "f", "b": "b"}.get(arg.dtype.kind, "other")
+    return "number" if isinstance(arg, (int, float)) and not isinstance(arg, bool) else "other"
+
+
+def _axes_of(labels, label):
+    return [k - len(labels) for k, own in enumerate(labels) if own == label]
+
+
+def labels(exercise, name):
+    return OWN_AXES.get(exercise.name, {}).get(name, AXES.get(name, "")).split()
+
+
+def reference(exercise, args):
+    return exercise.answer(SimpleNamespace(**exercise.steps, dtype="float64"), *args)
+
+
+class Changed(Exercise):
+    """An exercise whose mistakes are operators: the screen is an ordinary case of moderate size."""
+
+    def screen(self):
+        cases = self.all_cases()
+        plain = [i for i, case in enumerate(cases) if case.aspect == PLAIN]
+        return min(plain, key=lambda i: (cases[i].size < 40, abs(cases[i].size - 40)))
+
+
+@functools.cache
+def operators(exercise):
+    """The exercise with the operators as its mistakes, or None where it takes blocks one by one."""
+    if any(isinstance(arg, Once) for arg in exercise.all_cases()[0].args):
+        return None
+    return changed(exercise, Operators(exercise).all())
+
+
+def changed(exercise, mistakes):
+    own = {field.name: getattr(exercise, field.name) for field in dataclasses.fields(exercise)}
+    return Changed(**{**own, "mistakes": tuple(mistakes), "aspects": {}})
+
+
+# ---------------------------------------------------------------- factors that nobody listed
+
+CONSTANTS = {"log 2": math.log(2), "1 / log 2": 1 / math.log(2), "log 10": math.log(10), "sqrt(2)": math.sqrt(2),
+             "1 / sqrt(2)": math.sqrt(0.5), "e": math.e, "1 / e": 1 / math.e, "pi": math.pi,
+             "sqrt(2 pi)": math.sqrt(2 * math.pi)}
+EXPONENTS = (0.5, -0.5, 1, -1, 0.25, -0.25, 2, -2, 1.5, -1.5)
+
+
+def sizes(exercise, case):
+    """The sizes of a case by their names, and its numbers."""
+    found = {}
+    for name, arg in zip(exercise.parameters, case.args):
+        if isinstance(arg, np.ndarray):
+            found.update(zip(reversed(labels(exercise, name)), reversed(arg.shape)))
+        elif _kind(arg) == "number" and arg > 0:
+            found[name] = arg
+            if arg < 1:
+                found[f"(1 - {name})"] = 1 - arg
+    return found
+
+
+def _written(powers):
+    """Sizes with their exponents, as a formula."""
+    def one(name, exponent):
+        forms = {0.5: "sqrt({})", 1: "{}", 2: "{}²", 0.25: "the fourth root of {}", 1.5: "{} sqrt({})"}
+        return forms[exponent].format(name, name)
+
+    above = " ".join(one(name, e) for name, e in powers if e > 0)
+    below = [one(name, -e) for name, e in powers if e < 0]
+    return above + (" / " if above else "1 / ") * bool(below) + " / ".join(below)
+
+
+def _formulas(names):
+    """(text, {name: exponent}) of the formulas that a factor is held against."""
+    for name in names:
+        for exponent in EXPONENTS:
+            yield ((name, exponent),)
+    for one, two in itertools.combinations(names, 2):
+        for pair in itertools.product(EXPONENTS[:4], repeat=2):
+            yield tuple(zip((one, two), pair))
+
+
+def formula(exercise, numbers):
+    """(text, function of a case) for {case: number}: a constant, or powers of sizes; None if neither fits."""
+    numbers = {case: float(number) for case, number in numbers.items()}
+    first = next(iter(numbers.values()))
+    if np.allclose(list(numbers.values()), first, rtol=1e-6):
+        exact = float(f"{first:.6g}") if math.isclose(first, float(f"{first:.6g}"), rel_tol=1e-9) else first
+        known = next((text for text, value in CONSTANTS.items() if math.isclose(abs(first), value, rel_tol=1e-6)), None)
+        return "-" * (first < 0) + (known or f"{abs(first):.4g}"), lambda case: exact
+    known = {case: sizes(exercise, case) for case in numbers}
+    names = [name for name in next(iter(known.values())) if all(name in found for found in known.values())]
+    for sign, (case_sizes) in itertools.product((1, -1), _formulas(names)):
+        def value(case, powers=case_sizes, sign=sign):
+            own = sizes(exercise, case)
+            return sign * math.prod(own[name] ** e for name, e in powers if name in own)
+
+        if all(math.isclose(value(case), number, rel_tol=1e-6) for case, number in numbers.items()):
+            return "-" * (sign < 0) + _written(case_sizes), value
+    return None
+
+
+def factor(a, b):
+    """The number that all entries of b are multiplied with in a, or None."""
+    a, b = np.asarray(a, float), np.asarray(b, float)
+    known = np.isfinite(b) & (b != 0)
+    if a.shape != b.shape or not known.any() or not np.isfinite(a[known]).all():
+        return None
+    if not ((a == b) | known)[~known].all():  # a factor leaves 0 and -inf as they are
+        return None
+    ratio = a[known] / b[known]
+    return ratio[0] if np.allclose(ratio, ratio[0], rtol=1e-6) and abs(ratio[0]) > 1e-9 else None
+
+
+def difference(a, b):
+    """The number that is added to all entries of b in a, or None."""
+    a, b = np.asarray(a, float), np.asarray(b, float)
+    if a.shape != b.shape or not a.size or not (np.isfinite(a).all() and np.isfinite(b).all()):
+        return None
+    found = (a - b).ravel()
+    return found[0] if np.allclose(found, found[0], rtol=1e-6) and abs(found[0]) > 1e-6 * np.abs(b).max() else None
+
+
+def read_number(error):
+    """The number at which an error vanishes, or None: a coarse grid, then the golden section."""
+    grid = np.geomspace(1e-4, 1e4, 49)
+    tried = {number: error(number) for number in (*-grid[::-1], *grid)}
+    best = min(tried, key=tried.get)
+    low, high = sorted((best / 1.5, best * 1.5))
+    share = (math.sqrt(5) - 1) / 2
+    a, b = high - share * (high - low), low + share * (high - low)
+    at_a, at_b = error(a), error(b)
+    for _ in range(70):
+        if at_a < at_b:
+            high, b, at_b = b, a, at_a
+            a = high - share * (high - low)
+            at_a = error(a)
+        else:
+            low, a, at_a = a, b, at_b
+            b = low + share * (high - low)
+            at_b = error(b)
+    return (low + high) / 2 if min(at_a, at_b) < 1e-9 else None
+
+
+class Factors:
+    """Factors and offsets, of the answer or of one argument, as an answer tells them."""
+
+    def __init__(self, exercise, seen):
+        self.exercise = exercise
+        # one leading axis more or less changes no factor; narrow dtypes and huge numbers would blur it
+        self.seen = [one for one in seen if one.case.aspect == PLAIN and not one.case.extreme and one.values
+                     and one.case.size > 3]
+        self.cases = [one.case for one in self.seen]
+
+    def all(self):
+        """[Mistake] for every factor that all ordinary cases tell."""
+        if len(self.seen) < 2 or not all(np.isfinite(np.asarray(v, float)).all() for one in self.seen for v in one.values):
+            return []
+        parts = range(len(self.seen[0].values))
+        found = [self._of_answer(read, part) for read in (factor, difference) for part in parts]
+        if not any(found):
+            operate = Operators(self.exercise)
+            found = [self._of_argument(i) for i in operate.arrays + operate.numbers]
+        return [mistake for mistake in found if mistake]
+
+    def _of_answer(self, read, part):
+        wanted = [self.exercise.predict((), one.index) for one in self.seen]
+        if any(isinstance(right, Failure) or len(right) <= part for right in wanted):
+            return None
+        numbers = {one.case: read(one.values[part], right[part]) for one, right in zip(self.seen, wanted)}
+        if None in numbers.values() or read is factor and np.allclose(list(numbers.values()), 1):
+            return None
+        found = formula(self.exercise, numbers)
+        if not found:
+            return None
+        text, value = found
+        name = self.exercise.outputs[part] if self.exercise.outputs else "the answer"
+
+        def answer(*args):
+            parts = reference(self.exercise, list(args))
+            parts = parts if isinstance(parts, tuple) else (parts,)
+            number = value(_like(args))
+            changed = tuple((p * number if read is factor else p + number) if k == part else p
+                            for k, p in enumerate(parts))
+            return changed if len(parts) > 1 else changed[0]
+
+        if read is factor:
+            return Mistake(f"{name} times {text}", change={"answer": answer},
+                           does=f"{_upper(name)} is {text} times what it should be.",
+                           why="Everything else is right: one factor is too many, missing, or another one.",
+                           ask=f"Which of your lines brings the factor {text} in?")
+        way = "small" if text.startswith("-") else "large"
+        return Mistake(f"{name} too {way} by {text.removeprefix('-')}", change={"answer": answer},
+                       does=f"{_upper(name)} is too {way} by {text.removeprefix('-')}.",
+                       why="Everything else is right: one number is added or left out.",
+                       ask=f"Which of your lines changes every entry by {text.removeprefix('-')}?")
+
+    def _of_argument(self, i):
+        numbers = {}
+        for one in sorted(self.seen, key=lambda one: abs(one.case.size - 40))[:3]:
+            number = read_number(lambda c, one=one: self._error(one, i, c))
+            if number is None or math.isclose(number, 1, rel_tol=1e-9):
+                return None
+            numbers[one.case] = number
+        found = formula(self.exercise, numbers)
+        if not found:
+            return None
+        text, value = found
+        name = self.exercise.parameters[i]
+
+        def answer(*args):
+            number = value(_like(args))
+            return reference(self.exercise, [arg * number if k == i else arg for k, arg in enumerate(args)])
+
+        return Mistake(f"{name} times {text}", change={"answer": answer},
+                       does=f"The answer is the right one for {name} times {text}.",
+                       why=f"{_upper(name)} is taken as it is given: one factor is too many, missing, or another one.",
+                       ask=f"Which of your lines brings the factor {text} in?")
+
+    def _error(self, one, i, number):
+        """How far the answer is from that for one argument multiplied."""
+        args = [arg * number if k == i else arg for k, arg in enumerate(one.case.args)]
+        try:
+            with np.errstate(all="ignore"):
+                parts = reference(self.exercise, args)
+                parts = parts if isinstance(parts, tuple) else (parts,)
+                return max(float(np.abs(v - p).max()) / (float(np.abs(v).max()) or 1.0) if np.shape(v) == np.shape(p)
+                           else math.inf for v, p in zip(one.values, parts))
+        except Exception:
+            return math.inf
+
+
+def _upper(text):
+    return text if "_" in text else text[0].upper() + text[1:]
+
+
+def _like(args):
+    return SimpleNamespace(args=args)
+
+
+def conditions(exercise, cases):
+    """[(text, [whether it holds for each case])] of the conditions that an answer may take for granted."""
+    known = [sizes(exercise, case) for case in cases]
+    names = [name for name in known[0] if name.isidentifier() and all(isinstance(own.get(name), int) for own in known)]
+    for one, two in itertools.combinations(names, 2):
+        yield f"{one} = {two}", [own[one] == own[two] for own in known]
+        for a, b in ((one, two), (two, one)):
+            yield f"{a} <= {b}", [own[a] <= own[b] for own in known]
+            yield f"{a} < {b}", [own[a] < own[b] for own in known]
+            yield f"{b} a multiple of {a}", [own[b] % own[a] == 0 for own in known]
+    for name in names:
+        for number in (1, 2):
+            yield f"{name} = {number}", [own[name] == number for own in known]
+        yield f"even {name}", [own[name] % 2 == 0 for own in known]
+        yield f"{name} above 1", [own[name] > 1 for own in known]
