@@ -200,7 +200,7 @@ def convex_combination(value, weights, output, labels):
 @in_book_style
 def one_query(scores, weights, value, output, labels):
     """The whole of attention for one query: scores, weights `(n_k,)`; values `(n_k, 2)`; output `(2,)`."""
-    above, right, below = subplots(3.5, "ac;bc", width_ratios=[1, 1.3])
+    above, right, below = subplots(3.4, "ac;bc", width_ratios=[1, 1.3])
     bars(above, scores, "scores", "1. Raw scores", 1, labels)
     above.margins(y=0.25)
     bars(below, weights, "weights", "2. Weights", 3, labels)
@@ -268,7 +268,7 @@ def time_against_n(record, is_causal=False):
         if row["is_causal"] == is_causal and row["factor"] == 1:
             for name, got in row["contenders"].items():
                 lines.setdefault(name, {})[row["n"]] = got["ms"]["median"]
-    axes, = subplots(3.55, "a")
+    axes, = subplots(3.4, "a")
     lines_against_n(axes, lines, "Time" + (", causal" if is_causal else ""), "milliseconds")
 
 
@@ -281,7 +281,7 @@ def memory_against_n(record):
         if row["MiB"] is not None and row["contender"] != "products alone":
             lines.setdefault(row["contender"], {})[row["n"]] = max(row["MiB"], least)
     lines["the output alone"] = {n: bench.output_mib(n) for points in [*lines.values()] for n in points}
-    axes, = subplots(3.55, "a")
+    axes, = subplots(3.4, "a")
     lines_against_n(axes, lines, "Memory beyond the arguments", "MiB")
 
 
