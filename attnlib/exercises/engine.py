@@ -33,6 +33,8 @@ A mistake changes one step or several, each by a function with the step's own pa
   is the question that leads out, not the solution. Plain Unicode text, whole sentences.
 - A mistake that learners write in several ways that differ in value (an epsilon of 1e-6 or 1e-9)
   has several variants: `change=({...}, {...})`. They share the name.
+- A number that a learner may choose freely (an epsilon, a limit, a tile) stands in the learner's code: `numbers`
+  is a function from all numbers found there to further variants, as `each(change of a number)` makes one.
 - Two mistakes whose changes touch different steps make a pair without another word. So keep the
   steps fine. A step that does nothing in the reference (`"after": lambda weights, ...: weights`)
   is a hook for mistakes of the kind "... afterwards".
@@ -57,6 +59,7 @@ Cases are what the function is called with. `Case(aspect, args, extreme=False)`:
   transposition raises everywhere else, and shows its values only there.
 - `extreme=True` where learners' variants of one mistake may differ in NaN, inf or exception. A
   row that the mistake spoils then only has to be spoiled, in whatever way; other rows must match.
+- `unless` is a function that is asked before the case is run, and leaves it out if it says True.
 - An argument `Once([...])` is given as an iterator that may be read once.
 
 `Exercise(name, signature, part, text, answer, steps, cases, hints, mistakes, ...)`:
@@ -75,6 +78,8 @@ Cases are what the function is called with. `Case(aspect, args, extreme=False)`:
 - `missing` is a function that says in a sentence what is not there to check the exercise with
   (a library, a device), or ''. `around` gives a context manager in which each call is made.
   `seconds` is the time for all calls of one check, if it has to be longer; a Case's `relative` is a tolerance of its own.
+- `formula`, (why, ask), is for an answer that is one number, computed from numbers: any wrong formula is then
+  read from the learner's function itself (see formula.py).
 
 `python3 -m attnlib.exercises table NAME` proves an exercise: which mistakes are recognised alone
 and in pairs, and which cannot be told apart. Then add answers to tests/exercise_answers/.
@@ -85,7 +90,7 @@ import contextlib
 import functools
 import itertools
 import re
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from types import SimpleNamespace
 
 import numpy as np
@@ -111,10 +116,15 @@ class Mistake:
     change: dict | tuple = ()
     written: str = ""
     holds: object = None
+    numbers: object = None
 
     @property
     def variants(self):
         return (self.change,) if isinstance(self.change, dict) else tuple(self.change)
+
+    def with_numbers(self, numbers):
+        """The mistake with further variants, made of the numbers in a learner's code."""
+        return self if self.numbers is None else replace(self, change=(*self.variants, *self.numbers(numbers)))
 
 
 @dataclass(frozen=True, eq=False)
@@ -125,6 +135,7 @@ class Case:
     torch_dtype: str = ""
     device: str = "cpu"
     relative: float = 0.0
+    unless: object = bool
 
     @functools.cached_property
     def dtype(self):
@@ -155,6 +166,11 @@ def _arrays(args):
             yield from arg.items
 
 
+def each(change, suits=lambda number: True):
+    """A mistake's `numbers`: one variant for each number that suits."""
+    return lambda numbers: [change(number) for number in numbers if suits(number)]
+
+
 def normal(*shape, seed=0, dtype=np.float64, scale=1.0):
     """Seeded normal numbers, rounded so that float16 and float32 start from the same ones."""
     numbers = np.random.default_rng([seed, *shape]).normal(size=shape)
@@ -180,14 +196,22 @@ class Exercise:
     missing: object = str
     around: object = contextlib.nullcontext
     seconds: float | None = None
+    formula: tuple = ()
 
     def __post_init__(self):
         self._cases, self._predictions, self._hypotheses, self._groups = None, {}, {}, {}
+        self._alike, self._shown = functools.cache(self._alike), functools.cache(self._shown)
         for mistake in self.mistakes:
             for change in mistake.variants:
                 unknown = set(change) - set(self.steps) - {"answer"}
                 if unknown:
                     raise ValueError(f"{self.name}, {mistake.name!r}: no step called {unknown}")
+
+    def with_numbers(self, numbers):
+        """The exercise with the variants that numbers of a learner's code add to its mistakes."""
+        wider = replace(self, mistakes=tuple(mistake.with_numbers(numbers) for mistake in self.mistakes))
+        wider._cases, wider._predictions = self._cases, dict(self._predictions)
+        return wider
 
     @property
     def parameters(self):
@@ -226,14 +250,12 @@ class Exercise:
                 found.setdefault(alike if self.composes(alike) else hypothesis, []).append(hypothesis)
         return self._groups[size]
 
-    @functools.cache
     def _alike(self, member):
         """The first variant of the same mistake that predicts the same on the screen."""
         mistake, variant = member
         wanted = self._shown(member)
         return next((mistake, i) for i in range(variant + 1) if self._shown((mistake, i)) == wanted)
 
-    @functools.cache
     def _shown(self, member):
         """What a mistake alone makes of the screen, to be compared."""
         predicted = self.predict((member,), self.screen())

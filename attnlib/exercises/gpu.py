@@ -390,6 +390,8 @@ attention_flops = Exercise(
         "unit": lambda count: count,
     },
     cases=_flops_cases, dtype="number",
+    formula=("Attention has two matrix products, and one of (n, m) and (m, p) takes n * m * p multiply-adds, each of two operations.",
+             "Which sizes does each of the two products have?"),
     hints=(
         "How many entries have the scores, and how many multiply-adds does one entry take?",
         "The scores have n_q * n_k entries, each a sum of d_k products. The output has n_q * d_v "
@@ -525,6 +527,8 @@ attention_bytes = Exercise(
         "unit": lambda count: count,
     },
     cases=_bytes_cases, dtype="number",
+    formula=("Four arrays travel, each once: as many numbers as it has entries, each of itemsize bytes.",
+             "How many entries does each of the four arrays have?"),
     hints=(
         "Which arrays must a kernel read from memory at least once, and which must it write?",
         "Count the entries of the queries, keys, values and output; their shapes have n_q or n_k "
@@ -642,6 +646,8 @@ roofline_seconds = Exercise(
         "unit": lambda seconds: seconds,
     },
     cases=_roofline_cases, dtype="number",
+    formula=("Each of the two times is an amount of work divided by a speed, and the slower one decides.",
+             "Which unit has your answer, and what does it depend on?"),
     hints=(
         "How long does the arithmetic take if it runs at its peak, and memory is free?",
         "How long does the memory take if it runs at its peak, and arithmetic is free?",

@@ -9,7 +9,7 @@ import numpy as np
 
 from . import gpu, raw_scores, softmax
 from .av_product import ATTENTION_STEPS, attention, attention_answer, pick
-from .engine import FLOAT16, HUGE, PLAIN, SQUARE, Case, Exercise, Mistake, normal
+from .engine import FLOAT16, HUGE, PLAIN, SQUARE, Case, Exercise, Mistake, each, normal
 from .watch import NEVER_WRITTEN, Kernels, Listener, kernel_device, kernels_missing, kernels_watched, tables_made
 
 PART = "Kernels in Triton"
@@ -52,6 +52,16 @@ def power_of_2(n):
     return 1 << (n - 1).bit_length()
 
 
+def each_tile(change):
+    """Variants for blocks of 4 and 8, where these numbers stand in the learner's code."""
+    return each(change, (4, 8).__contains__)
+
+
+def each_blank(change):
+    """The same, for either thing that an output may hold where nothing is written."""
+    return lambda numbers: [change(block, blank) for block in numbers if block in (4, 8) for blank in BLANKS]
+
+
 def in_one(change):
     """A change of the whole loop: it leaves no step of the softmax for another mistake."""
     return {**{name: softmax.SOFTMAX_STEPS[name] for name in ("shift", "exponential", "total", "divide")}, **change}
@@ -83,6 +93,15 @@ def _padded(value, width):
         return np.concatenate([scores, np.full((rows, width(n) - n), value, scores.dtype)], axis=-1)
 
     return {"load": load}
+
+
+def _rows_apart(blank):
+    """The rows are written at multiples of the block's length, into a longer tensor that is cut to size."""
+    def store(weights, n):
+        wide = np.pad(weights, ((0, 0), (0, power_of_2(n) - n)), constant_values=blank)
+        return wide.ravel()[:weights.size].reshape(weights.shape)
+
+    return {"store": store}
 
 
 def _multiple_of(block):
@@ -196,9 +215,10 @@ BLOCKS = (16, 32, 64, 128, 256, 512, 1024, 2048, 4096)
 SOFTMAX_TRITON_MISTAKES = (
     Mistake("padding counted as zeros",
             change=(_padded(0.0, power_of_2), *(_padded(0.0, _multiple_of(block)) for block in (*BLOCKS[:7], 16384))),
+            numbers=each_tile(lambda block: _padded(0.0, _multiple_of(block))),
             does="Rows whose length is no power of 2, or no multiple of the block, sum to less than 1.",
-            why="A block is longer than such a row. What tl.load finds beyond the row is 0 if nothing else "
-                "is said, and exp gives 0 a weight; it must be -inf.",
+            why="A block is longer than such a row. What tl.load gives where its mask is False is undefined, and "
+                "usually 0, if no other= is given; exp gives 0 a weight. It must be -inf.",
             ask="Which value of `other` in tl.load adds nothing to the sum of powers?"),
     Mistake("+inf instead of -inf", change=_padded(np.inf, power_of_2),
             does="Rows whose length is no power of 2 become NaN.",
@@ -215,12 +235,13 @@ SOFTMAX_TRITON_MISTAKES = (
                 "somebody else. Loads and stores need mask=columns < n.",
             ask="How many entries does tl.arange(0, BLOCK) have, and how many has the row?"),
     Mistake("block's length taken for the row's stride",
-            change={"store": lambda weights, n: _unless_power_of_2(weights) if len(weights) > 1 else weights},
+            change=({"store": lambda weights, n: _unless_power_of_2(weights) if len(weights) > 1 else weights},
+                    *map(_rows_apart, BLANKS)),
             does="Row i is looked for at i * BLOCK, and found only if the row is as long as the block.",
             why="Rows lie stride(0) entries apart; the block is longer than a row.",
             ask="How many entries lie between the starts of two rows?"),
     Mistake("fixed block",
-            change=tuple(_cut(block, blank) for block in (*BLOCKS, 8192) for blank in BLANKS),
+            change=tuple(_cut(block, blank) for block in (*BLOCKS, 8192) for blank in BLANKS), numbers=each_blank(_cut),
             does="Only the first entries of a long row are read and written.",
             why="A block of fixed length does not hold any row: take the next power of 2 above n, or loop "
                 "over blocks.",
@@ -232,12 +253,14 @@ SOFTMAX_TRITON_MISTAKES = (
             ask="Which numbers may stand in tl.arange(0, BLOCK)?"),
     Mistake("tail block dropped",
             change=tuple(_tail_dropped(block, blank) for block in BLOCKS for blank in BLANKS),
+            numbers=each_blank(_tail_dropped),
             does=f"The columns after the last full block are neither read nor written: they are {NEVER_WRITTEN:.0f}, "
                  "the checker's mark in torch.empty, or 0.",
             why="n // BLOCK blocks leave up to BLOCK - 1 columns over. range(0, n, BLOCK) has a start for them, and "
                 "a mask leaves out what lies beyond the row.",
             ask="How many blocks of 16 columns are needed for 37 columns?"),
     Mistake("block maximum instead of the running maximum", change=tuple(map(_block_maximum, BLOCKS[:-1])),
+            numbers=each_tile(_block_maximum),
             does="It is right as long as exp does not overflow: when a block lies far below the one before, the "
                  "factor exp(old maximum - new maximum) is infinite.",
             why="The running maximum is the larger of the old one and the block's: tl.maximum(m, tl.max(x, axis=0)). "
@@ -260,54 +283,60 @@ SOFTMAX_TRITON_MISTAKES = (
             why="A kernel returns nothing: tl.store writes its result, and where it writes nothing the "
                 "output stays as torch.empty or torch.zeros made it.",
             ask="Which line of your kernel writes to the output, and how often does it run?"),
-    Mistake("block measured from its own maximum", change=tuple(map(_tile_maximum, BLOCKS)),
+    Mistake("block measured from its own maximum", change=tuple(map(_tile_maximum, BLOCKS)), numbers=each_tile(_tile_maximum),
             does="In a row of several blocks each block subtracts a maximum of its own.",
             why="Powers with different maxima are not on one scale: the sum needs one maximum for the row.",
             ask="Which number was subtracted from the scores of each block?"),
-    Mistake("sum not rescaled", change=tuple(map(_sum_not_rescaled, BLOCKS)),
+    Mistake("sum not rescaled", change=tuple(map(_sum_not_rescaled, BLOCKS)), numbers=each_tile(_sum_not_rescaled),
             does="In a row of several blocks the sum keeps the scale of an old maximum.",
             why="When the maximum grows from m to m', the sum so far must be multiplied by exp(m - m').",
             ask="By which factor do the earlier powers change when a larger maximum comes?"),
-    Mistake("blocks normalised alone", change=tuple(map(_tiles_alone, BLOCKS)),
+    Mistake("blocks normalised alone", change=tuple(map(_tiles_alone, BLOCKS)), numbers=each_tile(_tiles_alone),
             does="Each block of a long row sums to 1.",
             why="The whole row must sum to 1: the sum runs over all its blocks.",
             ask="What does a row of three blocks sum to?"),
-    Mistake("only the last block summed", change=tuple(map(_last_tile_summed, BLOCKS)),
+    Mistake("only the last block summed", change=tuple(map(_last_tile_summed, BLOCKS)), numbers=each_tile(_last_tile_summed),
             does="A long row is divided by the sum of its last block.",
             why="The sum must run over all blocks: total = total + ..., not total = ....",
             ask="What happens in your loop to the sums of the blocks before?"),
 )
 
 
+def _in_small_tiles():
+    """Whether the last row, of 1000 scores, took so many steps that a longer one would take seconds to interpret."""
+    return Kernels.accesses > 600
+
+
 def softmax_triton_cases():
     device = kernel_device()
     f4 = np.float32
 
-    def case(aspect, scores, dtype=f4, extreme=False):
-        return Case(aspect, (np.array(scores, dtype),), extreme, device=device)  # keeps the order in memory
+    def case(aspect, scores, dtype=f4, extreme=False, **more):
+        return Case(aspect, (np.array(scores, dtype),), extreme, device=device, **more)  # keeps the order in memory
 
     def rowwise(aspect, row, dtype=f4, extreme=False):
         return case(aspect, [row, [0.0] * (len(row) - 1) + [1.0]], extreme=extreme)
 
-    def falling(n):
+    def falling(n, **more):
         """The first scores are far above all others, whatever the block's length."""
         scores = normal(1, n, seed=109)
         scores[0, :3] += 10000
-        return case(HUGE, scores, extreme=True)
+        return case(HUGE, scores, extreme=True, **more)
 
-    def long(rows, n):
+    def long(rows, n, **more):
         scores = normal(rows, n, seed=101, dtype=f4)
         scores[:, -1] += 6  # the last block has the maximum
         scores[1:, 0] += 9  # in the rows after it the first block has
-        return case("long rows", scores)
+        return case("long rows", scores, **more)
 
     return [
         case(PLAIN, [[0, 1, 3], [2, 5, 4]]), case(PLAIN, normal(5, 7, seed=102)), case(PLAIN, normal(7, 3, seed=103)),
         case(SQUARE, [[0, 1], [2, 5]]), case(SQUARE, normal(5, 5, seed=104)),
         case("a power of 2", [[1, 0, 2, -1]]), case("a power of 2", normal(3, 16, seed=105)),
         case("one row", [[1.0, 0.5, 2.5, -0.1, 0.0]]), case("one column", [[3], [-2], [5]]),
-        case("a multiple of 64", normal(1, 192, seed=106)), long(2, 100), long(3, 1000), long(1, 8200),
-        case(STRIDED, np.array([[0, 1, 3], [2, 5, 4]], order="F")), case(STRIDED, normal(7, 5, seed=110).T), falling(2100),
+        case("a multiple of 64", normal(1, 192, seed=106)),
+        falling(50), long(2, 100), long(2, 1000), falling(2100, unless=_in_small_tiles), long(1, 8200, unless=_in_small_tiles),
+        case(STRIDED, np.array([[0, 1, 3], [2, 5, 4]], order="F")), case(STRIDED, normal(7, 5, seed=110).T),
         case(HUGE, [[10000, 9999, 9998], [0, 1, 2]], extreme=True),
         case(HUGE, [[-10000, -9999, -9998], [0, 1, 2]], extreme=True),
         *softmax.extreme_rows(rowwise),
@@ -502,7 +531,10 @@ def _heads_mixed(pick_head, written):
         return pick_head(query), pick_head(key), pick_head(value)
 
     return ({"heads": heads}, *({"heads": heads, "store": _written(written, blank)} for blank in BLANKS),
-            {"heads": lambda query, key, value: (query, pick_head(key), pick_head(value))})
+            {"heads": lambda query, key, value: (query, pick_head(key), pick_head(value))},
+            {"heads": lambda query, key, value: (query, pick_head(key), value)},
+            {"heads": lambda query, key, value: (query, key, pick_head(value))},
+            {"heads": lambda query, key, value: (pick_head(query), key, value)})
 
 
 KEY_BLOCKS = (16, 32, 64, 128)
@@ -535,7 +567,7 @@ FLASH_MISTAKES = (
             does="Scores of later keys are a number such as -10000, which is not below every score.",
             why="Scores may be as low themselves; then later keys get a weight.",
             ask="What are the weights of query 0 if its only allowed score is -10000 too?"),
-    Mistake("diagonal block skipped", change=tuple(map(_diagonal_skipped, KEY_BLOCKS)),
+    Mistake("diagonal block skipped", change=tuple(map(_diagonal_skipped, KEY_BLOCKS)), numbers=each_tile(_diagonal_skipped),
             does="With is_causal=True a query sees only the keys before its block of queries; the first "
                  "block sees none, and becomes NaN.",
             why="The block on the diagonal is the one that is masked in part. The loop ends after it: at "
@@ -547,18 +579,18 @@ FLASH_MISTAKES = (
             why="Without a mask every query sees every key: the loop ends at the diagonal only if is_causal is True, "
                 "and at n otherwise.",
             ask="Where does your loop over the keys end if is_causal is False?"),
-    Mistake("padding counted as zeros", change=tuple(map(_padded_keys, KEY_BLOCKS)),
+    Mistake("padding counted as zeros", change=tuple(map(_padded_keys, KEY_BLOCKS)), numbers=each_tile(_padded_keys),
             does="If n is no multiple of the block, weight goes to keys that do not exist.",
-            why="tl.load gives zeros beyond the last key, and so scores of 0; exp(0) is 1. These scores "
-                "must be -inf before the maximum is taken.",
+            why="Beyond the last key tl.load gives what other= says; without it that is undefined, and usually 0. "
+                "The scores there are 0, and exp(0) is 1: they must be -inf before the maximum is taken.",
             ask="What is the score of a key of zeros, and what is its power?"),
-    Mistake("no mask on the load", change=tuple(map(_beyond_the_end, KEY_BLOCKS)),
+    Mistake("no mask on the load", change=tuple(map(_beyond_the_end, KEY_BLOCKS)), numbers=each_tile(_beyond_the_end),
             does="The kernel reads or writes beyond the last position of a head, and at the last head beyond "
                  "the tensor.",
             why="Blocks have a fixed length, and n is no multiple of it: loads and stores need a mask such as "
                 "rows[:, None] < n.",
             ask="How many rows has the last block, and how many of them exist?"),
-    Mistake("tail block dropped", change=tuple(map(_last_keys_dropped, KEY_BLOCKS)),
+    Mistake("tail block dropped", change=tuple(map(_last_keys_dropped, KEY_BLOCKS)), numbers=each_tile(_last_keys_dropped),
             does="If n is no multiple of the block, the last keys are not read.",
             why="n // BLOCK blocks leave up to BLOCK - 1 keys over: round up, and mask.",
             ask="How many blocks of 16 keys are needed for 37 keys?"),
@@ -586,7 +618,7 @@ FLASH_MISTAKES = (
                 "output stays as torch.empty or torch.zeros made it.",
             ask="Which line of your kernel writes to the output, and how often does it run?"),
     Mistake("heads mixed up", change=_heads_mixed(_first_head, lambda b, h, i, shape: (b == 0) & (h == 0)),
-            does="Every head reads what belongs to the first head of the first batch entry.",
+            does="Every head reads queries, keys or values of the first head of the first batch entry.",
             why="Each program has a head of its own, and adds that head's offset to its pointers.",
             ask="How many entries lie between the first element of one head and that of the next?"),
     Mistake("offset of the batch alone",
@@ -599,50 +631,62 @@ FLASH_MISTAKES = (
                 "the first.",
             ask="How many entries lie between the first element of one head and that of the next?"),
     Mistake("batch entries mixed up", change=_heads_mixed(_first_of_batch, lambda b, h, i, shape: b == 0),
-            does="Every batch entry reads what belongs to the first one.",
+            does="Every batch entry reads queries, keys or values of the first one.",
             why="The pointers need the batch's offset too, not only the head's.",
             ask="How many entries lie between one batch entry and the next?"),
     Mistake("output not rescaled", change=tuple(_online(block, rescale_output=False) for block in KEY_BLOCKS),
+            numbers=each_tile(lambda block: _online(block, rescale_output=False)),
             does="When a later block has a larger maximum, earlier values keep too much weight.",
             why="When the maximum grows from m to m', sum and accumulator so far must be multiplied by exp(m - m').",
             ask="By which factor do the earlier powers change when a larger maximum comes?"),
     Mistake("sum not rescaled", change=tuple(_online(block, rescale_sum=False) for block in KEY_BLOCKS),
+            numbers=each_tile(lambda block: _online(block, rescale_sum=False)),
             does="When a later block has a larger maximum, the sum so far stays too large.",
             why="When the maximum grows from m to m', sum and accumulator so far must be multiplied by exp(m - m').",
             ask="By which factor do the earlier powers change when a larger maximum comes?"),
     Mistake("nothing rescaled", change=tuple(
                 _online(block, rescale_output=False, rescale_sum=False) for block in KEY_BLOCKS),
+            numbers=each_tile(lambda block: _online(block, rescale_output=False, rescale_sum=False)),
             does="Sum and accumulator stay as they are when a later block has a larger maximum.",
             why="When the maximum grows from m to m', both must be multiplied by exp(m - m').",
             ask="By which factor do the earlier powers change when a larger maximum comes?"),
     Mistake("block measured from its own maximum",
             change=tuple(_online(block, running=False, rescale_output=False, rescale_sum=False, skips=skips)
                          for block in KEY_BLOCKS for skips in (False, True)),
+            numbers=lambda numbers: [_online(block, running=False, rescale_output=False, rescale_sum=False, skips=skips)
+                                     for block in numbers if block in (4, 8) for skips in (False, True)],
             does="Each block of keys subtracts a maximum of its own, and the results are added.",
             why="Powers with different maxima are not on one scale. The maximum runs: "
                 "tl.maximum(m, the block's maximum), and what came before is rescaled.",
             ask="Which number was subtracted from the scores of each block?"),
     Mistake("block maximum instead of the running maximum",
             change=tuple(_online(block, running=False) for block in KEY_BLOCKS[:2]),
+            numbers=each_tile(lambda block: _online(block, running=False)),
             does="The maximum is replaced by the block's, also where that is lower: the factor for what came "
                  "before can overflow, and a block that a query does not see makes it NaN.",
             why="The running maximum is the larger of the old one and the block's; then no factor exceeds 1.",
             ask="What should the maximum be after a block whose scores are all small?"),
     Mistake("partial results added", change=tuple(
                 _each_tile_alone(block, False, skips) for block in KEY_BLOCKS for skips in (False, True)),
+            numbers=lambda numbers: [_each_tile_alone(block, False, skips)
+                                     for block in numbers if block in (4, 8) for skips in (False, True)],
             does="Each block of keys is a softmax of its own, and the outputs are added.",
             why="All keys share one softmax: divide once, after the last block.",
             ask="What do the weights of one query sum to over all blocks?"),
     Mistake("partial results averaged", change=tuple(
                 _each_tile_alone(block, True, skips) for block in KEY_BLOCKS for skips in (False, True)),
+            numbers=lambda numbers: [_each_tile_alone(block, True, skips)
+                                     for block in numbers if block in (4, 8) for skips in (False, True)],
             does="Each block of keys is a softmax of its own, and counts the same.",
             why="All keys share one softmax: a block counts as much as its powers.",
             ask="How much of the whole sum belongs to each block?"),
     Mistake("only the last block", change=tuple(_only_tile(block, -1) for block in KEY_BLOCKS),
+            numbers=each_tile(lambda block: _only_tile(block, -1)),
             does="Only the last block of keys counts.",
             why="The loop over the keys must keep what came before: rescale it, and add.",
             ask="What happens in your loop to the accumulator of the blocks before?"),
     Mistake("only the first block", change=tuple(_only_tile(block, 0) for block in KEY_BLOCKS),
+            numbers=each_tile(lambda block: _only_tile(block, 0)),
             does="Only the first block of keys counts.",
             why="The pointers to the keys must move on with the loop, and the loop must reach the last block.",
             ask="Which keys does your kernel load in the second turn of its loop?"),

@@ -322,10 +322,16 @@ class Matcher:
         return self._aspects([k for k in range(len(self.seen)) if not self.right(k)])
 
 
-def explain(exercise, seen):
-    """The Finding for what was seen on the cases, generic mistakes included."""
+def explain(exercise, seen, others=()):
+    """The Finding for what was seen on the cases, generic mistakes included.
+
+    `others` are asked for a (matcher, finding) of their own where the known mistakes do not explain everything.
+    """
     matcher = Matcher(exercise, seen)
     finding = matcher.finding()
+    for other in others:
+        if not finding.explained:
+            matcher, finding = other(exercise, seen, finding) or (matcher, finding)
     if not finding.explained and not finding.sets:
         loose = Matcher(exercise, seen, imprecise=True)
         second = loose.finding(largest=1)

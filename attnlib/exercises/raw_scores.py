@@ -497,6 +497,8 @@ score_variance = Exercise(
         "finish": lambda variance, d_k: variance,
     },
     cases=_variance_cases, dtype="number",
+    formula=("Independent variances multiply in a product and add in a sum of terms.",
+             "How many terms does a score have, and what is the variance of one?"),
     hints=(
         "Begin with one term, q_1 k_1. What is the mean of a product of two independent numbers of mean 0?",
         "With mean 0 the variance of a product of independent numbers is the product of their variances.",

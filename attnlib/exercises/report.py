@@ -390,7 +390,7 @@ def questions(finding):
     named = list(sure) + list(finding.generic.values())
     if not named and finding.sets:
         named = list(finding.sets[0])
-    return [f"Ask yourself: {mistake.ask}" for mistake in named[:2]]
+    return list(dict.fromkeys(f"Ask yourself: {mistake.ask}" for mistake in named[:2]))
 
 
 def common(sets):

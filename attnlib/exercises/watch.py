@@ -146,14 +146,15 @@ def kernel_device():
 
 
 class Kernels:
-    """How often kernels were launched, over all runs."""
+    """How often kernels were launched, over all runs, and how often the last run loaded or stored in the interpreter."""
 
-    launches = 0
+    launches = accesses = 0
 
 
 @contextlib.contextmanager
 def kernels_watched():
     """While it lasts launches are counted, empty tensors are marked, and the interpreter keeps to the tensors."""
+    Kernels.accesses = 0
     undo = _interpreter_guarded() if interpreted() else _launches_counted()
     try:
         with _empty_marked():
@@ -225,6 +226,7 @@ def _interpreter_guarded():
         def access(self, *args, **kwargs):
             pointers = args[name == "create_atomic_rmw"]
             mask = args[mask_at] if mask_at else None
+            Kernels.accesses += 1
             _keep_inside(ranges, pointers, mask, "read" if name == "create_masked_load" else "write")
             return original(self, *args, **kwargs)
 

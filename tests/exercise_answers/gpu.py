@@ -113,6 +113,31 @@ def flops_macs_square(n_q, n_k, d_k, d_v):
     return n_q * n_q * (d_k + d_v)
 
 
+@answers.wrong("attention_flops", "n_q left out")
+def flops_of_one_query(n_q, n_k, d_k, d_v):
+    return 2 * n_k * (d_k + d_v)
+
+
+@answers.wrong("attention_flops", "2·n_q·d_k² + 2·n_k·d_k² + 2·n_k·d_v² counted besides")
+def flops_with_projections(n_q, n_k, d_k, d_v):
+    return 2 * n_q * n_k * (d_k + d_v) + 2 * n_q * d_k ** 2 + 2 * n_k * (d_k * d_k + d_v * d_v)
+
+
+@answers.wrong("attention_flops", "another formula: max(2·n_q·n_k·d_v, 2·n_q·n_k·d_k)")
+def flops_of_the_larger_product(n_q, n_k, d_k, d_v):
+    return np.max([2 * n_q * n_k * d_k, 2 * n_q * n_k * d_v])
+
+
+@answers.wrong("attention_flops", "a factor of 1.5")
+def flops_that_cannot_be_followed(n_q, n_k, d_k, d_v):
+    return int(3 * n_q * n_k * (d_k + d_v))
+
+
+@answers.wrong("attention_flops", "2·n_k²·d_v for 2·n_q·n_k·d_v", "7·n_q counted besides")
+def flops_in_two_ways_wrong(n_q, n_k, d_k, d_v):
+    return 2 * n_q * n_k * d_k + 2 * n_k * n_k * d_v + 7 * n_q
+
+
 # ---------------------------------------------------------------- attention_bytes
 
 answers.right("attention_bytes", lambda n_q, n_k, d_k, d_v, itemsize: itemsize * (n_q + n_k) * (d_k + d_v))
@@ -194,6 +219,26 @@ def bytes_counts_read(n_q, n_k, d_k, d_v, itemsize):
     return n_q * d_k + n_k * d_k + n_k * d_v
 
 
+@answers.wrong("attention_bytes", "itemsize missing in n_q·d_v·itemsize")
+def bytes_of_what_is_read(n_q, n_k, d_k, d_v, itemsize):
+    return itemsize * (n_q * d_k + n_k * d_k + n_k * d_v) + n_q * d_v
+
+
+@answers.wrong("attention_bytes", "divided by itemsize instead of multiplied")
+def bytes_divided(n_q, n_k, d_k, d_v, itemsize):
+    return (n_q + n_k) * (d_k + d_v) / itemsize
+
+
+@answers.wrong("attention_bytes", "d_k and d_v left out")
+def bytes_of_rows(n_q, n_k, d_k, d_v, itemsize):
+    return sum(rows * itemsize for rows in (n_q, n_k, n_k, n_q))
+
+
+@answers.wrong("attention_bytes", "itemsize fixed at 3")
+def bytes_fixed(n_q, n_k, d_k, d_v, itemsize):
+    return 3 * (n_q + n_k) * d_k + 3 * (n_q + n_k) * d_v
+
+
 # ---------------------------------------------------------------- roofline_seconds
 
 answers.right("roofline_seconds", lambda flops, bytes_moved, peak_flops, bandwidth: max(flops / peak_flops, bytes_moved / bandwidth))
@@ -227,6 +272,16 @@ def roofline_sum_in_steps(flops, bytes_moved, peak_flops, bandwidth):
     seconds = flops / peak_flops
     seconds += bytes_moved / bandwidth
     return seconds
+
+
+@answers.wrong("roofline_seconds", "another formula: (flops + bytes_moved) / (peak_flops + bandwidth)")
+def roofline_of_sums(flops, bytes_moved, peak_flops, bandwidth):
+    return (flops + bytes_moved) / (peak_flops + bandwidth)
+
+
+@answers.wrong("roofline_seconds", "another formula: peak_flops / bandwidth")
+def roofline_ridge(flops, bytes_moved, peak_flops, bandwidth):
+    return peak_flops / bandwidth
 
 
 @answers.wrong("roofline_seconds", "the smaller time")

@@ -362,6 +362,11 @@ def variance_precedence(d_k, std_query, std_key):
     return d_k * std_query**2 * std_key
 
 
+@answers.wrong("score_variance", "1 counted besides")
+def variance_and_one(d_k, std_query, std_key):
+    return d_k * std_query**2 * std_key**2 + 1
+
+
 @answers.wrong("score_variance", "variances added", "no factor d_k")
 def variance_two(d_k, std_query, std_key):
     return std_query**2 + std_key**2
