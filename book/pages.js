@@ -67,6 +67,10 @@ window.bookPages = (() => {
       + Math.max(e.scrollWidth, e.offsetWidth) > edge(e) + 2)
     .map((e) => `cut off in print: ${named(e)}`);
 
+  const cutFormulas = () => all("article mjx-math").filter((e) => shown(e)
+    && e.getBoundingClientRect().right > edge(e) + 2)
+    .map((e) => `formula wider than the page: ${short(tex(e.closest(".math")))}`);
+
   // Without scripts nothing may be hidden that is text of the page.
   const hidden = () => all("article :is(h1, h2, h3, p, li, pre, td)")
     .filter((e) => e.textContent.trim() && !e.closest("details, dialog")
@@ -173,6 +177,6 @@ window.bookPages = (() => {
     return found;
   };
 
-  return { formulas, wordless, sideways, cutOff, hidden, watchFocus, unreached,
+  return { formulas, wordless, sideways, cutOff, cutFormulas, hidden, watchFocus, unreached,
     badCopies, accessibility, links, count, slides, showSlide, badSlide };
 })();

@@ -211,6 +211,7 @@ async def on_phone(site, report):
     async with site.tab(url, report, "390 px", viewport=PHONE,
                         color_scheme="light") as page:
         await on_every_view(page, report, "390 px")
+        report.add("390 px", await ask(page, "cutFormulas"))
 
 
 async def without_scripts(site, report):

@@ -88,6 +88,8 @@ BAD = {  # what is said of the page: what stands on it
     "cut off in print": '<pre style="overflow: auto; max-width: 600px" '
                         f'tabindex="0">{"long " * 30}</pre>',
 }
+WIDE = ('<div style="overflow: auto"><span class="math">\\('
+        + "x + " * 20 + 'x\\)</span></div>')
 DARK = "<style>@media (prefers-color-scheme: dark) {p {color: #ccc}}</style>"
 PHONE = '<div style="width: 500px">wider than a phone</div>'
 
@@ -108,7 +110,7 @@ def reports(tmp_path_factory):
     (folder / "large.png").write_bytes(os.urandom(1_600_000))
     cases = {f"good{n}": text for n, text in enumerate(GOOD)}
     cases |= {f"bad{n}": text for n, text in enumerate(BAD.values())}
-    cases |= {"dark": DARK, "phone": PHONE}
+    cases |= {"dark": DARK, "phone": PHONE, "wide": WIDE}
     for name, text in cases.items():
         text += SCRIPT if 'class="math"' in text else ""
         (folder / f"{name}.html").write_text(PAGE.format(text), "utf-8")
@@ -135,6 +137,8 @@ def test_a_view_of_its_own_is_named(reports):
     assert sentence.startswith("axe color-contrast") and views == ["dark"]
     [(sentence, views)] = reports["phone"].problems.items()
     assert "sideways by" in sentence and views == ["390 px"]
+    [(sentence, views)] = reports["wide"].problems.items()
+    assert "formula wider than" in sentence and views == ["390 px"]
 
 
 @needs_chromium
