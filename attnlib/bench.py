@@ -652,7 +652,8 @@ def markdown_ladder(record):
     ratios = "speed against the step before", "speed against the first"
     rows = [[name, in_words(step["ms"], "ms"), *(in_words(step.get(ratio), ratio) for ratio in ratios)]
             for name, step in row["steps"].items()]
-    return aligned([[f"n = {row['n']}", "ms", *ratios], *rows])
+    heads = (ratio.removeprefix("speed ") for ratio in ratios)
+    return aligned([[f"n = {row['n']}", "ms", *heads], *rows])
 
 
 def markdown_aims(record):

@@ -182,7 +182,7 @@ BAD_SLIDES = {
 
 
 @pytest.fixture(scope="module")
-def decks(tmp_path_factory):
+def deck_folder(tmp_path_factory):
     from book import slides
     folder = tmp_path_factory.mktemp("decks")
     copy_mathjax(folder)
@@ -196,7 +196,12 @@ def decks(tmp_path_factory):
             DECK.format("y^2", text), "utf-8")
     (folder / "note.slides.html").write_text(
         DECK.format("\\left(1", ""), "utf-8")
-    return asyncio.run(pages.examine(folder))
+    return folder
+
+
+@pytest.fixture(scope="module")
+def decks(deck_folder):
+    return asyncio.run(pages.examine(deck_folder))
 
 
 @needs_chromium
@@ -215,6 +220,20 @@ def test_a_bad_slide_is_found(decks, number, said):
 def test_a_bad_formula_in_the_notes_is_found(decks):
     [(sentence, views)] = decks[-1].problems.items()
     assert sentence.startswith("formula with an error") and views == ["deck"]
+
+
+@needs_chromium
+def test_a_printed_slide_keeps_its_margins(deck_folder):
+    async def padding():
+        async with browser.opened() as chromium:
+            page = await chromium.new_page()
+            await page.goto((deck_folder / "0.slides.html").as_uri()
+                            + "?view=print")
+            await page.evaluate("window.deckIsReady")
+            return await page.evaluate(
+                "getComputedStyle(document.querySelector('.pdf-page section'))"
+                ".padding")
+    assert asyncio.run(padding()) == "32px 64px 24px"
 
 
 # --- without a browser ------------------------------------------------------
