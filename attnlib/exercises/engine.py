@@ -122,9 +122,10 @@ class Mistake:
     def variants(self):
         return (self.change,) if isinstance(self.change, dict) else tuple(self.change)
 
-    def with_numbers(self, numbers):
-        """The mistake with further variants, made of the numbers in a learner's code."""
-        return self if self.numbers is None else replace(self, change=(*self.variants, *self.numbers(numbers)))
+    def with_numbers(self, numbers, steps):
+        """The mistake with further variants of these steps, made of the numbers in a learner's code."""
+        more = [change for change in self.numbers(numbers) if set(change) <= steps] if self.numbers else []
+        return replace(self, change=(*self.variants, *more)) if more else self
 
 
 @dataclass(frozen=True, eq=False)
@@ -209,7 +210,7 @@ class Exercise:
 
     def with_numbers(self, numbers):
         """The exercise with the variants that numbers of a learner's code add to its mistakes."""
-        wider = replace(self, mistakes=tuple(mistake.with_numbers(numbers) for mistake in self.mistakes))
+        wider = replace(self, mistakes=tuple(mistake.with_numbers(numbers, set(self.steps)) for mistake in self.mistakes))
         wider._cases, wider._predictions = self._cases, dict(self._predictions)
         return wider
 

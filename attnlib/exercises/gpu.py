@@ -8,7 +8,7 @@ import numpy as np
 from . import raw_scores
 from .av_product import (ATTENTION_STEPS, MASKING_MISTAKES, attention, attention_answer, attention_cases,
                          pick)
-from .engine import FLOAT16, FLOAT32, HUGE, LEADING, PLAIN, SQUARE, Case, Exercise, Mistake, normal
+from .engine import FLOAT16, FLOAT32, HUGE, LEADING, PLAIN, SQUARE, Case, Exercise, Mistake, each, normal
 from .generic import DEVICE
 from .watch import Listener, torch_missing
 
@@ -291,6 +291,10 @@ CAUSAL_MISTAKES = (
             does="Scores of later keys are 0, as torch.tril of the scores or a product with the mask makes them.",
             why="exp(0) is 1: a later key keeps a weight, more than one with a negative score.",
             ask="Which score gives a weight of exactly 0 after the softmax?"),
+    Mistake("diagonal excluded but for the first row", change={"compare": lambda key, query: key < np.maximum(query, 1)},
+            does="Query 0 sees key 0; any other query sees the keys before its own position, and not that one.",
+            why="A position attends to itself too: j <= i. Then no row is empty, and none needs an exception.",
+            ask="Which keys may query 1 see?"),
     causal_form(MASKING_MISTAKES, "mask added", {"fill": lambda scores, mask, dtype: scores + mask}),
     causal_form(MASKING_MISTAKES, "+inf instead of -inf", {"fill": raw_scores.fill_with(np.inf)}),
     Mistake("0 times infinity",
@@ -300,12 +304,15 @@ CAUSAL_MISTAKES = (
             ask="What is 0 * inf, and how can the mask choose instead of multiply?"),
     Mistake("large negative number instead of -inf",
             change=tuple({"fill": raw_scores.fill_with(value)} for value in (-1e4, -9999.0, -1e3, -100.0)),
+            numbers=each(lambda value: {"fill": raw_scores.fill_with(value)}, lambda value: value < 0),
             does="Scores of later keys are a number such as -10000, which is not below every score.",
             why="Scores may be as low themselves; then later keys get a weight. Only -inf is below every score.",
             ask="What are the weights of query 0 if its only allowed score is -10000 too?"),
     Mistake("large negative number added",
             change=tuple({"fill": lambda scores, mask, dtype, value=value: scores + np.where(mask, 0.0, value)}
                          for value in (-1e4, -1e3, -100.0)),
+            numbers=each(lambda value: {"fill": lambda scores, mask, dtype: scores + np.where(mask, 0.0, -abs(value))},
+                         lambda value: abs(value) >= 1),
             does="Scores of later keys are lowered by a number such as 10000.",
             why="A later key's score may lie higher above the allowed ones than that. Only -inf is below "
                 "every score.",
@@ -1191,7 +1198,7 @@ MERGE_MISTAKES = (
             ask="What do the weights of all parts sum to?"),
     Mistake("maximum instead of log-sum-exp", change={"lse": lambda highest, total: highest},
             does="A part counts as much as its best key.",
-            why="The sum of the powers belongs to it too: ten good keys count more than one.",
+            why="The sum of the exponentials belongs to it too: ten good keys count more than one.",
             ask="What is the log-sum-exp of a part with ten equal scores?"),
     Mistake("maximum not added back", change={"lse": lambda highest, total: np.log(total)},
             does="The parts are added by sums of exp(score - maximum), each with a maximum of its own.",
@@ -1199,7 +1206,7 @@ MERGE_MISTAKES = (
                 "the logarithm, or multiply by exp(maximum of the part - common maximum).",
             ask="How does log-sum-exp change if 5 is subtracted from all scores?"),
     Mistake("no logarithm", change={"lse": lambda highest, total: highest + total},
-            does="The sum of the powers is added to the maximum as it is.",
+            does="The sum of the exponentials is added to the maximum as it is.",
             why="exp(maximum) * sum is exp(maximum + log(sum)).",
             ask="How is a product written as one power of e?"),
     Mistake("sign of the maximum flipped", change={"lse": lambda highest, total: np.log(total) - highest},
@@ -1229,7 +1236,7 @@ MERGE_MISTAKES = (
     Mistake("earlier parts not rescaled", change=_either_way(_running_sums(old_output=False, old_sum=False)),
             does="When a later part has a larger maximum, sum and weighted values so far stay too large.",
             why="When the maximum grows from m to m', both must be multiplied by exp(m - m').",
-            ask="By which factor do the earlier powers change when a larger maximum comes?"),
+            ask="By which factor do the earlier exponentials change when a larger maximum comes?"),
     Mistake("new part not rescaled", change=_either_way(_running_sums(new_output=False, new_sum=False)),
             does="A part whose maximum is lower than the one before counts too much.",
             why="Its sum and weighted values belong to its own maximum: multiply both by "
@@ -1238,7 +1245,7 @@ MERGE_MISTAKES = (
     Mistake("logarithm to base 2", change={"lse": lambda highest, total: highest + np.log2(total)},
             does="The parts' log-sum-exps mix two bases.",
             why="exp undoes the natural logarithm; a power of 2 undoes log2.",
-            ask="Which base has your logarithm, and which your power?"),
+            ask="Which base has your logarithm, and which your exponential?"),
     Mistake("log-sum-exp not updated",
             change=tuple(variant for kept in (lambda lse, new: lse, lambda lse, new: new, np.maximum)
                          for variant in _either_way({"merge": _running(kept)})),
@@ -1253,7 +1260,7 @@ MERGE_MISTAKES = (
     Mistake("power of 2 in the merge", change={"merge_weights": lambda lses: np.exp2(lses - lses.max(axis=0))},
             does="The parts are weighted by powers of 2 of natural logarithms.",
             why="exp undoes the natural logarithm; a power of 2 undoes log2.",
-            ask="Which base has your logarithm, and which your power?"),
+            ask="Which base has your logarithm, and which your exponential?"),
     Mistake("remainder dropped", change={"split": _floor_split},
             does="It is right if n_splits divides n_k. Otherwise the last keys are not read.",
             why="n_k // n_splits keys a part leave up to n_splits - 1 keys over.",

@@ -219,11 +219,11 @@ SOFTMAX_TRITON_MISTAKES = (
             does="Rows whose length is no power of 2, or no multiple of the block, sum to less than 1.",
             why="A block is longer than such a row. What tl.load gives where its mask is False is undefined, and "
                 "usually 0, if no other= is given; exp gives 0 a weight. It must be -inf.",
-            ask="Which value of `other` in tl.load adds nothing to the sum of powers?"),
+            ask="Which value of `other` in tl.load adds nothing to the sum of exponentials?"),
     Mistake("+inf instead of -inf", change=_padded(np.inf, power_of_2),
             does="Rows whose length is no power of 2 become NaN.",
             why="Beyond the row stands +inf: inf - inf is NaN. It must be -inf.",
-            ask="Which value of `other` in tl.load adds nothing to the sum of powers?"),
+            ask="Which value of `other` in tl.load adds nothing to the sum of exponentials?"),
     Mistake("large negative number instead of -inf",
             change=tuple(_padded(value, power_of_2) for value in (-1.0, -100.0, -1e3, -9999.0, -1e4)),
             does="Beyond the row stands a number such as -10000, which a score may be as well.",
@@ -285,12 +285,12 @@ SOFTMAX_TRITON_MISTAKES = (
             ask="Which line of your kernel writes to the output, and how often does it run?"),
     Mistake("block measured from its own maximum", change=tuple(map(_tile_maximum, BLOCKS)), numbers=each_tile(_tile_maximum),
             does="In a row of several blocks each block subtracts a maximum of its own.",
-            why="Powers with different maxima are not on one scale: the sum needs one maximum for the row.",
+            why="Exponentials with different maxima are not on one scale: the sum needs one maximum for the row.",
             ask="Which number was subtracted from the scores of each block?"),
     Mistake("sum not rescaled", change=tuple(map(_sum_not_rescaled, BLOCKS)), numbers=each_tile(_sum_not_rescaled),
             does="In a row of several blocks the sum keeps the scale of an old maximum.",
             why="When the maximum grows from m to m', the sum so far must be multiplied by exp(m - m').",
-            ask="By which factor do the earlier powers change when a larger maximum comes?"),
+            ask="By which factor do the earlier exponentials change when a larger maximum comes?"),
     Mistake("blocks normalised alone", change=tuple(map(_tiles_alone, BLOCKS)), numbers=each_tile(_tiles_alone),
             does="Each block of a long row sums to 1.",
             why="The whole row must sum to 1: the sum runs over all its blocks.",
@@ -583,7 +583,7 @@ FLASH_MISTAKES = (
             does="If n is no multiple of the block, weight goes to keys that do not exist.",
             why="Beyond the last key tl.load gives what other= says; without it that is undefined, and usually 0. "
                 "The scores there are 0, and exp(0) is 1: they must be -inf before the maximum is taken.",
-            ask="What is the score of a key of zeros, and what is its power?"),
+            ask="What is the score of a key of zeros, and what is its exponential?"),
     Mistake("no mask on the load", change=tuple(map(_beyond_the_end, KEY_BLOCKS)), numbers=each_tile(_beyond_the_end),
             does="The kernel reads or writes beyond the last position of a head, and at the last head beyond "
                  "the tensor.",
@@ -638,25 +638,25 @@ FLASH_MISTAKES = (
             numbers=each_tile(lambda block: _online(block, rescale_output=False)),
             does="When a later block has a larger maximum, earlier values keep too much weight.",
             why="When the maximum grows from m to m', sum and accumulator so far must be multiplied by exp(m - m').",
-            ask="By which factor do the earlier powers change when a larger maximum comes?"),
+            ask="By which factor do the earlier exponentials change when a larger maximum comes?"),
     Mistake("sum not rescaled", change=tuple(_online(block, rescale_sum=False) for block in KEY_BLOCKS),
             numbers=each_tile(lambda block: _online(block, rescale_sum=False)),
             does="When a later block has a larger maximum, the sum so far stays too large.",
             why="When the maximum grows from m to m', sum and accumulator so far must be multiplied by exp(m - m').",
-            ask="By which factor do the earlier powers change when a larger maximum comes?"),
+            ask="By which factor do the earlier exponentials change when a larger maximum comes?"),
     Mistake("nothing rescaled", change=tuple(
                 _online(block, rescale_output=False, rescale_sum=False) for block in KEY_BLOCKS),
             numbers=each_tile(lambda block: _online(block, rescale_output=False, rescale_sum=False)),
             does="Sum and accumulator stay as they are when a later block has a larger maximum.",
             why="When the maximum grows from m to m', both must be multiplied by exp(m - m').",
-            ask="By which factor do the earlier powers change when a larger maximum comes?"),
+            ask="By which factor do the earlier exponentials change when a larger maximum comes?"),
     Mistake("block measured from its own maximum",
             change=tuple(_online(block, running=False, rescale_output=False, rescale_sum=False, skips=skips)
                          for block in KEY_BLOCKS for skips in (False, True)),
             numbers=lambda numbers: [_online(block, running=False, rescale_output=False, rescale_sum=False, skips=skips)
                                      for block in numbers if block in (4, 8) for skips in (False, True)],
             does="Each block of keys subtracts a maximum of its own, and the results are added.",
-            why="Powers with different maxima are not on one scale. The maximum runs: "
+            why="Exponentials with different maxima are not on one scale. The maximum runs: "
                 "tl.maximum(m, the block's maximum), and what came before is rescaled.",
             ask="Which number was subtracted from the scores of each block?"),
     Mistake("block maximum instead of the running maximum",
@@ -678,7 +678,7 @@ FLASH_MISTAKES = (
             numbers=lambda numbers: [_each_tile_alone(block, True, skips)
                                      for block in numbers if block in (4, 8) for skips in (False, True)],
             does="Each block of keys is a softmax of its own, and counts the same.",
-            why="All keys share one softmax: a block counts as much as its powers.",
+            why="All keys share one softmax: a block counts as much as its exponentials.",
             ask="How much of the whole sum belongs to each block?"),
     Mistake("only the last block", change=tuple(_only_tile(block, -1) for block in KEY_BLOCKS),
             numbers=each_tile(lambda block: _only_tile(block, -1)),
@@ -768,8 +768,8 @@ flash_attention_triton = Exercise(
     hints=(
         "One program does one block of queries of one head, and loops over the blocks of keys. The grid "
         "is (triton.cdiv(n, BLOCK), batch * heads).",
-        "A program keeps three things: the running maximum m, the running sum of powers, and an "
-        "accumulator of powers @ values; all in float32.",
+        "A program keeps three things: the running maximum m, the running sum of exponentials, and an "
+        "accumulator of exponentials @ values; all in float32.",
         "For each block: the scores by tl.dot, times 1/sqrt(d); -inf where the column is n or more, or "
         "above the row if is_causal; then the new maximum, tl.maximum(m, tl.max(scores, 1)).",
         "Multiply sum and accumulator by tl.exp(m - new) before adding the block's tl.exp(scores - "

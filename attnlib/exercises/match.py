@@ -4,7 +4,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from . import generic, operators
+from . import generic, operators, steps
 from .engine import FLOAT16, FLOAT32, LEADING, PLAIN, SQUARE
 from .guard import Failure
 from .observe import WIDTHS
@@ -338,8 +338,9 @@ def explain(exercise, seen, others=()):
         if second.explained and "float64" in {s.case.dtype for s in seen}:
             matcher, finding = loose, second
             finding.generic["imprecise"] = generic.IMPRECISE
-    if not finding.explained and not finding.sets:
-        matcher, finding = by_operators(exercise, seen) or by_axes(exercise, seen) or (matcher, finding)
+    if not finding.explained and not any(finding.sets):
+        matcher, finding = (by_operators(exercise, seen) or by_axes(exercise, seen)
+                            or steps.by_steps(exercise, seen, Matcher) or (matcher, finding))
     add_marks(finding, matcher)
     add_aspects(finding, matcher)
     return finding

@@ -7,7 +7,7 @@ import numpy as np
 from . import generic
 from .audits import grows
 from .engine import (FLOAT16, FLOAT32, HUGE, LEADING, NEG_INF, PLAIN, SMALL, SQUARE, Case, Exercise, Mistake, Once,
-                     normal)
+                     each, normal)
 from .raw_scores import ZERO_FILL, named
 
 PART = "The softmax"
@@ -80,9 +80,25 @@ SHIFT_MISTAKES = (
                  "the whole row NaN.",
             why="Only with the maximum is no exponent above 0.",
             ask="What is the largest exponent left after your subtraction?"),
+    Mistake("median subtracted instead of maximum",
+            change=({"shift": _reduced(np.median)}, {"shift": _reduced_everywhere(np.median)}),
+            does="A score far above the median of its row still overflows.",
+            why="Only with the maximum is no exponent above 0.",
+            ask="What is the largest exponent left after your subtraction?"),
+    Mistake("maximum never below 0",
+            change={"shift": lambda s, axis: s - np.maximum(s.max(axis=axis, keepdims=True), 0)},
+            does="In a row far below 0 nothing is subtracted: all exponentials underflow, and 0 / 0 is NaN.",
+            why="The largest score of a row has to become 0, also where it is negative.",
+            ask="What is subtracted from the row -10000, -9999?"),
+    Mistake("a fixed number subtracted instead of the maximum",
+            numbers=each(lambda c: {"shift": lambda s, axis: s - c}, lambda c: abs(c) >= 5),
+            does="The same number is subtracted from every row: a score far above it overflows, and a row far below "
+                 "it underflows to 0 / 0.",
+            why="Each row needs its own maximum: then its largest exponent is 0.",
+            ask="What is the largest exponent left after your subtraction?"),
     Mistake("one maximum for the whole array", change={"shift": _reduced_everywhere(np.max)},
             does="A row that lies far below the largest score of all underflows to 0 / 0.",
-            why="Each row needs its own maximum, so that its largest power is 1.",
+            why="Each row needs its own maximum, so that its largest exponential is 1.",
             ask="What is left of a row whose scores all lie 10000 below another row's?"),
     Mistake("one score subtracted instead of the maximum",
             change=tuple({"shift": lambda s, axis, i=i: s - np.take(s, [i], axis=-1 if axis is None else axis)}
@@ -111,6 +127,10 @@ SHIFT_MISTAKES = (
                          (10, 20, 30, 50, 80, 88, 100, 500, 700)) +
                    tuple({"shift": lambda s, axis, c=c: np.minimum(s, c)} for c in
                          (50, 80, 88, 100, 500, 700)),
+            numbers=lambda numbers: [{"shift": clip} for c in numbers if 1 < abs(c) < 1000 for clip in (
+                lambda s, axis, c=abs(c): np.clip(s, -c, c), lambda s, axis, c=abs(c): np.minimum(s, c),
+                lambda s, axis, c=abs(c): np.maximum(s, -c),
+                lambda s, axis, c=abs(c): np.maximum(s - s.max(axis=axis, keepdims=True), -c))],
             does="Large scores are cut to a limit, and their differences disappear.",
             why="Two scores of 10000 and 9999 have the weights of 1 and 0, not equal ones.",
             ask="What should the softmax of 10000, 9999 be?"),
@@ -149,8 +169,8 @@ EXPONENTIAL_MISTAKES = (
             why="The softmax is defined with e.",
             ask="Which base has the exponential of the softmax?"),
     Mistake("expm1 instead of exp", change={"exponential": lambda s, axis: np.expm1(s)},
-            does="1 is missing from every power.",
-            why="Powers must be positive; exp(s) - 1 is not.",
+            does="1 is missing from every exponential.",
+            why="Exponentials must be positive; exp(s) - 1 is not.",
             ask="What is exp(0)?"),
     Mistake("sigmoid instead of softmax",
             change={"shift": _no_shift, "exponential": lambda s, axis: 1 / (1 + np.exp(-s)),
@@ -175,6 +195,14 @@ SIGN = Mistake(
     why="A higher score means a better match, and must get more weight.",
     ask="Which score of a row should get the largest weight?")
 
+def _first_of(powers, axis):
+    return np.take(powers, [0], axis=-1 if axis is None else axis)
+
+
+def _last_of(powers, axis):
+    return np.take(powers, [-1], axis=-1 if axis is None else axis)
+
+
 EPSILONS = (1e-1, 1e-2, 1e-3, 1e-4, 1e-5, 1e-6, 1e-7, 1e-8, 1e-9,
             float(np.finfo(np.float32).eps))
 
@@ -184,7 +212,7 @@ NO_DIVISION = Mistake(
             # the largest power is 1 once the maximum is subtracted
             {"total": lambda powers, axis: powers.max(axis=axis, keepdims=True)}),
     does="The weights are the bare exponentials: a row does not sum to 1.",
-    why="Weights are shares of one whole. Dividing by the largest power, or by nothing, makes the "
+    why="Weights are shares of one whole. Dividing by the largest exponential, or by nothing, makes the "
         "largest weight 1 and leaves the row's sum as it comes.",
     ask="What must the weights of one query sum to?")
 
@@ -201,27 +229,47 @@ TOTAL_MISTAKES = (
             ask="What does a row sum to after your division?"),
     Mistake("divided by the number of scores",
             change={"total": lambda p, axis: p.size if axis is None else p.shape[axis]},
-            does="The powers are divided by how many there are.",
-            why="The sum of the powers makes a row sum to 1; their number does not.",
+            does="The exponentials are divided by how many there are.",
+            why="The sum of the exponentials makes a row sum to 1; their number does not.",
             ask="What does a row sum to after your division?"),
     # with the maximum of each row: without it this is a softmax over another axis
     Mistake("sum over the wrong axis",
             change=({"total": lambda p, axis: p.sum(axis=-2, keepdims=True), "shift": SOFTMAX_STEPS["shift"]},
                     {"total": lambda p, axis: p.sum(axis=0, keepdims=True), "shift": SOFTMAX_STEPS["shift"]}),
-            does="The powers are divided by sums over the queries.",
+            does="The exponentials are divided by sums over the queries.",
             why="The weights of one query sum to 1 over the keys.",
             ask="Which axis must disappear in the sum?"),
     Mistake("sum without keepdims", change={"total": lambda p, axis: p.sum(axis=axis)},
             does="Row i's sum divides column i instead of row i, where the shapes fit at all.",
             why="Without keepdims the sums are a row, and broadcasting lines them up with the columns.",
-            ask="What is the shape of the sums, and how does it line up with the powers?"),
+            ask="What is the shape of the sums, and how does it line up with the exponentials?"),
     Mistake("epsilon in the denominator",
             change=tuple({"total": lambda p, axis, e=e: p.sum(axis=axis, keepdims=True) + e}
                          for e in (*EPSILONS, 0.5, 1.0)),
+            numbers=each(lambda e: {"total": lambda p, axis: p.sum(axis=axis, keepdims=True) + e},
+                         lambda e: 0 < e < 10),
             does="Each row sums to less than 1.",
             why="With the maximum subtracted the sum is at least 1 and never 0; a small number added "
                 "to it only makes the weights wrong.",
             ask="How small can the sum get once the maximum is subtracted?"),
+    Mistake("one score left out of the sum",
+            change=tuple({"total": lambda p, axis, left=left: p.sum(axis=axis, keepdims=True) - left(p, axis)}
+                         for left in (_first_of, _last_of, lambda p, axis: p.max(axis=axis, keepdims=True))),
+            does="The first, the last or the largest score of a row is missing in the sum below the fraction line.",
+            why="The sum runs over all scores of a row, or the row does not sum to 1.",
+            ask="How many exponentials are added, and how many scores has the row?"),
+    Mistake("exponential of the sum instead of the sum of exponentials",
+            change=tuple({"total": lambda p, axis: p.prod(axis=axis, keepdims=True), "divide": SOFTMAX_STEPS["divide"],
+                          "shift": shift} for shift in (_no_shift, SOFTMAX_STEPS["shift"])),
+            does="The scores are summed first, and exp is taken of their sum.",
+            why="exp(a + b) is a product, exp(a) exp(b). Each score becomes an exponential first, and these are added.",
+            ask="In which order do exp and sum come below the fraction line?"),
+    Mistake("divided by the sum of the scores",
+            change=tuple({"total": lambda p, axis: np.log(p).sum(axis=axis, keepdims=True), "shift": shift,
+                          "divide": SOFTMAX_STEPS["divide"]} for shift in (_no_shift, SOFTMAX_STEPS["shift"])),
+            does="Above the fraction line stand exponentials, below it the sum of the scores.",
+            why="A row sums to 1 if it is divided by its own sum: that of the exponentials.",
+            ask="What do the numbers above your fraction line sum to?"),
     Mistake("logarithm of the softmax", change={"divide": lambda p, t: np.log(p / t)},
             does="The answer holds logarithms of weights: all are negative.",
             why="Weights are asked for, positive and with sum 1.",
@@ -243,17 +291,51 @@ AXIS_MISTAKES = (
             does="The weights sum to 1 over the first axis, which is the batch if there are leading axes.",
             why="The keys compete for each query, and the last axis runs over the keys.",
             ask="Which index counts from the end, and names the keys' axis always?"),
+    Mistake("softmax over all axes but the first",
+            change={"axis": lambda axis, scores: tuple(range(1, scores.ndim)) or (0,)},
+            does="For two axes it is right; with leading axes the weights sum to 1 over all axes but the first.",
+            why="Each query has a softmax of its own, over its keys: the last axis alone.",
+            ask="Which entries compete with each other for one query's attention?"),
     Mistake("softmax over the second axis", change={"axis": lambda axis, scores: 1},
             does="For two axes it is right; with leading axes the weights sum to 1 over another one.",
             why="axis=1 is the last axis only if there are two.",
             ask="Which index counts from the end, and names the keys' axis always?"),
 )
 
+def _lowest(scores, axis):
+    """The lowest finite score, 0 if there is none."""
+    lowest = np.where(np.isneginf(scores), np.inf, scores).min(axis=axis, keepdims=True)
+    return np.where(np.isinf(lowest), 0.0, lowest)
+
+
+LOWEST_INSTEAD = Mistake(
+    "the lowest score instead of -inf",
+    does="Scores of -inf become as low as the lowest other one, and no lower.",
+    why="The lowest score still has a weight.",
+    ask="Which score gives a weight of exactly 0 after the softmax?")
+
+COUNTED_AS_1 = Mistake(
+    "scores of -inf counted in the sum",
+    # what underflows is 0 and adds nothing; -0.0 says that the score was -inf
+    change={"exponential": lambda shifted, axis: np.where(np.isneginf(shifted), -0.0, np.exp(shifted)),
+            "total": lambda p, axis: np.where(np.signbit(p), 1, p).sum(axis=axis, keepdims=True),
+            "shift": SOFTMAX_STEPS["shift"]},
+    does="For each score of -inf 1 is added to the sum, as if exp(-inf) were 1.",
+    why="exp(-inf) is 0: what must not be seen adds nothing.",
+    ask="What do the weights of a row with one -inf sum to?")
+
 AFTER_MISTAKES = (
     Mistake("rounded", change=tuple({"weights_out": lambda w, n=n: np.round(w, n)} for n in (1, 2, 3, 4, 5, 6, 8)),
+            numbers=each(lambda n: {"weights_out": lambda w: np.round(w, n)}, (7, 9).__contains__),
             does="The weights are rounded.",
             why="Rounded weights do not sum to 1, and small ones disappear.",
             ask="Which of your operations throws digits away?"),
+    Mistake("small weights raised", change=tuple(
+                {"weights_out": lambda w, e=e: np.maximum(w, e)} for e in (1e-2, 1e-3)),
+            numbers=each(lambda e: {"weights_out": lambda w: np.maximum(w, e)}, lambda e: 0 < e < 0.1),
+            does="No weight is below a small number.",
+            why="A weight may be as small as it comes, also 0: raised, the row does not sum to 1.",
+            ask="What is the smallest weight that your function can give?"),
     Mistake("softmax twice", change={"weights_out": lambda w: np.exp(w) / np.exp(w).sum(axis=-1, keepdims=True)},
             does="The weights go through a second softmax, and are nearly equal.",
             why="A softmax of weights between 0 and 1 cannot be far from uniform.",
@@ -287,7 +369,7 @@ def extreme_rows(case):
         case(HUGE, [1000, 1000, 999, 1000, 1000, 1000, 1000, 1000, 1000, 1000, 0], extreme=True),
         case(HUGE, [30, 28, -40], extreme=True), case(HUGE, [400, 399, 0], extreme=True),
         case(HUGE, [0, 10000, 9999], extreme=True), case(HUGE, [9999, 10000, 0], extreme=True),
-        case(HUGE, [-800, -10, -9], extreme=True),
+        case(HUGE, [-800, -10, -9], extreme=True), case(HUGE, [1500, 1499, 0], extreme=True),
     ]
 
 
@@ -302,7 +384,7 @@ def _unlike(above, below):
 
 ONE_LINE_SHIFTED = Mistake(
     "maximum subtracted on one side of the fraction line", change=(_unlike(1, 0), _unlike(0, 1)),
-    does="The maximum is subtracted in the powers or in their sum, and not in both: each row is wrong by a "
+    does="The maximum is subtracted in the exponentials or in their sum, and not in both: each row is wrong by a "
          "factor exp(maximum).",
     why="The factor exp(-maximum) cancels only where it stands above and below the fraction line.",
     ask="Which scores go into exp above the line, and which below?")
@@ -322,16 +404,17 @@ softmax_row = Exercise(
         "Make every score positive with exp; then divide by what makes the row sum to 1.",
         "exp(1000) overflows. The softmax does not change when the same number is subtracted from "
         "every score: which number makes all exponents 0 or less?",
-        "Subtract scores.max() first, then take np.exp, then divide by the sum of the powers.",
+        "Subtract scores.max() first, then take np.exp, then divide by the sum of the exponentials.",
     ),
-    mistakes=SHIFT_MISTAKES[:3] + SHIFT_MISTAKES[4:] + EXPONENTIAL_MISTAKES + (SIGN,) + tuple(
+    mistakes=tuple(m for m in SHIFT_MISTAKES if m.name != "one maximum for the whole array")
+    + EXPONENTIAL_MISTAKES + (SIGN,) + tuple(
         m for m in TOTAL_MISTAKES if m.name not in ("sum over the wrong axis",
                                                     "sum without keepdims")) + AFTER_MISTAKES + (
         ONE_LINE_SHIFTED, SCALED_SCORES,
         Mistake("divided by the sum so far", change={"total": lambda p, axis: np.cumsum(p)},
-                does="Each power is divided by the sum of the powers up to it.",
+                does="Each exponential is divided by the sum of the exponentials up to it.",
                 why="The sum runs over the whole row: it has to be finished before the first division.",
-                ask="How many powers have been added when the first weight is computed?")),
+                ask="How many exponentials have been added when the first weight is computed?")),
 )
 
 # ---------------------------------------------------------------- softmax
@@ -413,18 +496,41 @@ softmax = Exercise(
     answer=placed(softmax_steps_answer),
     steps={**SOFTMAX_STEPS, "place": lambda weights, axis: weights}, cases=_softmax_cases,
     hints=(
-        "Begin with one row: exp of each score, divided by the sum of these powers.",
-        "Subtract the maximum first, so that no power overflows. Each row needs its own maximum.",
+        "Begin with one row: exp of each score, divided by the sum of these exponentials.",
+        "Subtract the maximum first, so that no exponential overflows. Each row needs its own maximum.",
         "np.max and np.sum take an axis. With keepdims=True the axis stays, with length 1, so that "
         "the result lines up with the scores again.",
         "Three lines: subtract scores.max(axis=axis, keepdims=True); take np.exp; divide by the sum "
-        "of the powers over the same axis, again with keepdims=True.",
+        "of the exponentials over the same axis, again with keepdims=True.",
     ),
     mistakes=(
         *SHIFT_MISTAKES, *EXPONENTIAL_MISTAKES, SIGN, *TOTAL_MISTAKES, *AXIS_MISTAKES, *AFTER_MISTAKES,
         OTHER_DEFAULT, *PLACE_MISTAKES, ONE_LINE_SHIFTED, SCALED_SCORES,
         replace(ZERO_FILL, change={"scores_in": lambda s: np.where(np.isneginf(s), 0.0, s)},
                 does="Scores of -inf count as 0."),
+        replace(LOWEST_INSTEAD, change=({"scores_in": lambda s: np.where(np.isneginf(s), _lowest(s, None), s)},
+                                        {"scores_in": lambda s: np.where(np.isneginf(s), _lowest(s, -1), s)})),
+        COUNTED_AS_1,
+        Mistake("scores of -inf become NaN",
+                change={"scores_in": lambda s: np.where(np.isneginf(s), np.nan, s), "shift": SOFTMAX_STEPS["shift"]},
+                does="A row with a score of -inf is NaN throughout.",
+                why="0 * inf and inf - inf are NaN: a mask that multiplies, or is multiplied with infinity, makes them.",
+                ask="What is -inf times 0?"),
+        Mistake("the axis beside the given one",
+                change=({"axis": lambda axis, scores: (axis + 1) % scores.ndim},
+                        {"axis": lambda axis, scores: (axis - 1) % scores.ndim}),
+                does="The softmax runs along the next axis, or the one before the one that is given.",
+                why="axis says along which axis the weights sum to 1.",
+                ask="Along which axis must the weights sum to 1 if axis is 0?"),
+        Mistake("axis put back in second place",
+                change=({"shift": lambda s, axis: s - s.max(axis=axis)[:, None],
+                         "total": lambda p, axis: p.sum(axis=axis)[:, None]},
+                        {"total": lambda p, axis: p.sum(axis=axis)[:, None]},
+                        {"shift": lambda s, axis: s - s.max(axis=axis)[:, None]}),
+                does="For the last of two axes it is right. Elsewhere maxima or sums line up with the wrong axis, where "
+                     "the shapes fit at all.",
+                why="[:, None] adds an axis in second place; keepdims=True keeps the axis where it was.",
+                ask="Where does the axis that was reduced belong if there are three axes?"),
         Mistake("maximum over the last axis whatever axis says",
                 change={"shift": lambda s, axis: s - s.max(axis=-1, keepdims=True)},
                 does="For the last axis it is right. For another one the scores of one softmax are moved by "
@@ -433,7 +539,7 @@ softmax = Exercise(
                 ask="Where does each of your lines take its axis from?"),
         Mistake("sum over the last axis whatever axis says",
                 change={"total": lambda p, axis: p.sum(axis=-1, keepdims=True), "shift": SOFTMAX_STEPS["shift"]},
-                does="For the last axis it is right. For another one the powers are divided by sums over the last.",
+                does="For the last axis it is right. For another one the exponentials are divided by sums over the last.",
                 why="The maximum and the sum run along the same axis, the one that the caller gives.",
                 ask="Where does each of your lines take its axis from?"),
         Mistake("axis ignored", change={"axis": _always(-1)},
@@ -508,7 +614,7 @@ def _temperature_cases():
     return [
         case(PLAIN, [[0, 2, 6], [2, 4, 8]], 2.0), case(PLAIN, [[1, -2, 3]], 0.5), case(PLAIN, [[0, 3], [3, 6]], 3),
         Case(PLAIN, (normal(5, 7, seed=1), 2.0)), Case(PLAIN, (normal(7, 3, seed=2), 0.5)),
-        Case(PLAIN, (normal(7, 11, seed=3), 0.7)),
+        Case(PLAIN, (normal(7, 11, seed=3), 0.7)), Case(PLAIN, (normal(3, 5, seed=12), 2.6)),
         case(SQUARE, [[0, 2], [4, 10]], 2.0), Case(SQUARE, (normal(5, 5, seed=3), 3.0)),
         case("one axis", [0, 2, 6], 2.0), Case("one axis", (normal(7, seed=4), 0.5)),
         case("a temperature of 1", [[0, 1, 3], [2, 5, 4]], 1.0), Case("a temperature of 1", (normal(5, 3, seed=5), 1)),
@@ -530,7 +636,7 @@ TEMPERATURE_MISTAKES = (
     Mistake("temperature ignored", change={"temper": _untempered},
             does="The weights are the same at every temperature.",
             why="Scores are divided by the temperature: a high one evens the weights out, a low one "
-                "sharpens them. What is added to all scores of a row, or multiplied with all powers, "
+                "sharpens them. What is added to all scores of a row, or multiplied with all exponentials, "
                 "has no effect at all.",
             ask="Where in your function does the temperature change the ratio of two weights?"),
     Mistake("multiplied by the temperature", change={"temper": lambda s, t: s * t},
@@ -549,17 +655,17 @@ TEMPERATURE_MISTAKES = (
             change={"temper": _untempered, "shift": _no_shift,
                     "shift_late": lambda tempered, s, t: tempered - s.max(axis=-1, keepdims=True) / t},
             does="The weights are the same at every temperature; for large scores exp overflows, or all "
-                 "powers underflow.",
+                 "exponentials underflow.",
             why="What is subtracted from all scores of a row has no effect. The scores themselves have to "
                 "be divided.",
             ask="Which brackets are missing in (scores - maximum) / temperature?"),
     Mistake("temperature only above the fraction line", change={"below": lambda p, t: p ** t},
-            does="The powers above the fraction line have the temperature, their sum has not.",
-            why="The sum must run over the same powers, or the rows do not sum to 1.",
+            does="The exponentials above the fraction line have the temperature, their sum has not.",
+            why="The sum must run over the same exponentials, or the rows do not sum to 1.",
             ask="What do the weights of a row sum to?"),
     Mistake("temperature only below the fraction line", change={"above": lambda p, t: p ** t},
-            does="The sum has the temperature, the powers above the fraction line have not.",
-            why="The sum must run over the same powers, or the rows do not sum to 1.",
+            does="The sum has the temperature, the exponentials above the fraction line have not.",
+            why="The sum must run over the same exponentials, or the rows do not sum to 1.",
             ask="What do the weights of a row sum to?"),
     Mistake("square root of the temperature", change={"temper": lambda s, t: s / np.sqrt(t)},
             does="The scores are divided by the square root of the temperature.",
@@ -580,6 +686,7 @@ TEMPERATURE_MISTAKES = (
             ask="Which operator divides without rounding?"),
     Mistake("epsilon added to the temperature",
             change=tuple({"temper": lambda s, t, e=e: s / (t + e)} for e in EPSILONS),
+            numbers=each(lambda e: {"temper": lambda s, t: s / (t + e)}, lambda e: 0 < e < 1),
             does="The scores are divided by slightly more than the temperature.",
             why="The temperature is above 0; a small number added to it shows at low temperatures.",
             ask="Can the temperature be 0 here?"),
@@ -591,6 +698,30 @@ TEMPERATURE_MISTAKES = (
             does="Temperatures below 1 count as 1.",
             why="A temperature below 1 sharpens the weights.",
             ask="What should a temperature of 0.5 do?"),
+    Mistake("temperature rounded to a whole number",
+            change=tuple({"temper": lambda s, t, cut=cut: s / cut(t)} for cut in (
+                lambda t: max(1, int(t)), lambda t: max(1, round(t)), np.ceil, lambda t: float(int(t)), np.round,
+                lambda t: int(t) or t)),
+            does="The scores are divided by a whole number: the fraction of the temperature is lost.",
+            why="A temperature of 2.6 lies between 2 and 3, and one of 0.5 is not 0 and not 1.",
+            ask="Which of your lines makes an integer of the temperature?"),
+    Mistake("a fixed temperature",
+            change=tuple({"temper": lambda s, t, c=c: s / c} for c in (2.0, 0.5)),
+            numbers=each(lambda c: {"temper": lambda s, t: s / c}),
+            does="The scores are divided by the same number at every temperature.",
+            why="The caller says how high the temperature is.",
+            ask="Where does your function use its parameter temperature?"),
+    Mistake("another function of the temperature",
+            change=tuple({"temper": lambda s, t, of=of: of(s, t)} for of in (
+                lambda s, t: s / np.log1p(t), lambda s, t: s / (1 + np.log1p(t)), lambda s, t: s * np.exp(-t),
+                lambda s, t: s / np.log(t), lambda s, t: s / np.log2(t), lambda s, t: s * (1 + t),
+                lambda s, t: s * (1 - t), lambda s, t: s / (1 + t * t), lambda s, t: s / np.tanh(t),
+                lambda s, t: s * np.exp(1 / t), lambda s, t: s / (1 + 1 / t), lambda s, t: s / (t + 1 / t),
+                lambda s, t: s / t + s, lambda s, t: s - s / t, lambda s, t: s / t ** 3, lambda s, t: s / (2 * t),
+                lambda s, t: s / t / np.sqrt(s.shape[-1]), lambda s, t: s / t / s.shape[-1])),
+            does="The scores are divided by something else that is computed from the temperature.",
+            why="Scores are divided by the temperature as it is given.",
+            ask="What are the weights at a temperature of 1, and what should they be?"),
     Mistake("temperature as the base of the power", change={"temper": lambda s, t: s * np.log(t)},
             does="The powers are temperature ** score.",
             why="The base stays e; the temperature divides the exponent.",
@@ -599,7 +730,7 @@ TEMPERATURE_MISTAKES = (
             change={"shift": _no_shift,
                     "shift_late": lambda tempered, s, t: tempered - s.max(axis=-1, keepdims=True)},
             does="The maximum is taken before the scores are divided by the temperature. For small "
-                 "scores that does no harm; for large ones exp overflows or all powers underflow.",
+                 "scores that does no harm; for large ones exp overflows or all exponentials underflow.",
             why="Only with the maximum of what goes into exp is the largest exponent 0.",
             ask="What is the largest exponent for the scores 10000, 9990 at a temperature of 10?"),
 )
@@ -760,6 +891,9 @@ LSE_SHIFTS = (
     replace(named("scores clipped", SHIFT_MISTAKES),
             change=tuple({"scores_in": lambda s, c=c: np.clip(s, -c, c)} for c in CLIPS) +
                    tuple({"scores_in": lambda s, c=c: np.minimum(s, c)} for c in CLIPS[-1:]),
+            numbers=lambda numbers: [{"scores_in": clip} for c in numbers if 1 < abs(c) < 1000 for clip in (
+                lambda s, c=abs(c): np.clip(s, -c, c), lambda s, c=abs(c): np.minimum(s, c),
+                lambda s, c=abs(c): np.maximum(s, -c))],
             why="The log-sum-exp of 10000 and 9999 is a little above 10000.",
             ask="What should the log-sum-exp of 10000, 9999 be?"),
 )
@@ -770,6 +904,10 @@ ADD_BACK_MISTAKES = (
             why="Subtracting the maximum divides the sum by exp(maximum). The logarithm turns that "
                 "factor into a term, which has to be added again.",
             ask="By how much should the answer grow when every score of a row grows by 1?"),
+    Mistake("maximum multiplied instead of added back", change={"add_back": lambda logs, m, axis: logs * m},
+            does="The logarithm of the sum is multiplied by the maximum.",
+            why="The logarithm turns the factor exp(maximum) into a term: it is added.",
+            ask="What is log(a b)?"),
     Mistake("maximum subtracted again instead of added back", change={"add_back": lambda logs, m, axis: logs - m},
             does="When all scores of a row grow by 1, the answer falls by 1.",
             why="The maximum was subtracted from the scores; afterwards it has to be added.",
@@ -806,6 +944,13 @@ ADD_BACK_MISTAKES = (
             ask="Where does the axis that was reduced belong?"),
 )
 
+def _largest(powers, axis, k):
+    """The sum of the k largest powers."""
+    ordered = np.sort(powers, axis=axis)
+    n = ordered.shape[axis]
+    return np.take(ordered, range(max(n - k, 0), n), axis=axis).sum(axis=axis, keepdims=True)
+
+
 LOG_MISTAKES = (
     Mistake("no logarithm",
             change=({"log": lambda total: total},
@@ -831,11 +976,24 @@ LOG_MISTAKES = (
             change=tuple({"log": lambda total, e=e: np.log(total + e)} for e in EPSILONS + TINIER) +
                    tuple({"log": lambda total, e=e: np.log(np.maximum(total, e))}
                          for e in (1e-6, 1e-8, *TINIER, float(np.finfo(np.float32).eps))),
+            numbers=each(lambda e: {"log": lambda total: np.log(total + e)}, lambda e: 0 < e < 10),
             does="A small number stands with the sum in the logarithm. A row of nothing but -inf gives "
                  "the logarithm of that number.",
             why="With the maximum subtracted the sum is at least 1. In a row of -inf it is 0, and "
                 "there -inf is the answer that is asked for.",
             ask="When can the sum be 0, and what should its logarithm be then?"),
+    Mistake("one score left out of the sum",
+            change=tuple({"total": lambda p, axis, left=left: p.sum(axis=axis, keepdims=True) - left(p, axis)}
+                         for left in (_first_of, _last_of, lambda p, axis: p.max(axis=axis, keepdims=True))),
+            does="The first, the last or the largest score of a row is missing in the sum.",
+            why="The sum runs over all scores of a row.",
+            ask="How many exponentials are added, and how many scores has the row?"),
+    Mistake("only the largest scores",
+            change=tuple({"total": lambda p, axis, k=k: _largest(p, axis, k)} for k in (2, 3)),
+            numbers=each(lambda k: {"total": lambda p, axis: _largest(p, axis, k)}, lambda k: k in range(4, 20)),
+            does="Only the two or three largest scores of a row are summed.",
+            why="Small scores have small exponentials, and there may be many of them: all are added.",
+            ask="What should the answer be for n equal scores?"),
     Mistake("mean instead of sum",
             change={"total": lambda p, axis: p.mean(axis=axis, keepdims=True)},
             does="The answer is too small by log n.",
@@ -844,6 +1002,17 @@ LOG_MISTAKES = (
 )
 
 LSE_RESULTS = (
+    replace(ZERO_FILL, change=({"scores_in": lambda s: np.where(np.isneginf(s), 0.0, s)},
+                               {"total": lambda p, axis: np.where(p == 0, 1, p).sum(axis=axis, keepdims=True)}),
+            does="Scores of -inf are counted, with exp(0) = 1 each.",
+            why="exp(-inf) is 0: such a score adds nothing to the sum.",
+            ask="What is exp of a score of -inf?"),
+    Mistake("divided by the number of scores",
+            change={"finish": lambda lse, scores, axis: lse.squeeze(axis) / (
+                scores.size if axis is None else scores.shape[axis])},
+            does="The answer is divided by n.",
+            why="Nothing is averaged: the exponentials are summed, and one logarithm is taken.",
+            ask="What should the answer be for n equal scores?"),
     Mistake("maximum instead of log-sum-exp", change={"answer": lambda scores, axis=-1: scores.max(axis=axis)},
             does="The answer is the largest score.",
             why="All scores count; the answer lies above the largest one.",
@@ -898,6 +1067,7 @@ DEAD_MISTAKES = (
                             "guard": lambda highest: highest}
                            for value in (-1e9, -1e30))
                    + ({"finish": lambda lse, scores, axis: np.nan_to_num(lse.squeeze(axis))},),
+            numbers=each(_dead_as, lambda value: value < 0),
             does="A row of nothing but -inf gives a large negative number.",
             why="The exponentials of such a row sum to 0 exactly, and log(0) is -inf. A number in its "
                 "place counts as a score in whatever is computed next.",
@@ -946,7 +1116,7 @@ logsumexp = Exercise(
          "-inf gives -inf.",
     answer=logsumexp_answer, steps=LSE_STEPS, cases=_lse_cases,
     hints=(
-        "Read the name from the right: exp of each score, the sum of these powers, its logarithm.",
+        "Read the name from the right: exp of each score, the sum of these exponentials, its logarithm.",
         "exp(10000) overflows. exp(s) is exp(m) times exp(s - m): a factor that all terms of a sum "
         "share can be taken out of it. What becomes of it in the logarithm?",
         "Subtract each row's maximum m before exp, and add it to the logarithm of the sum. For the "
@@ -1040,16 +1210,21 @@ LOG_SOFTMAX_MISTAKES = (
     Mistake("logarithm of an underflowed softmax",
             change=(_log_of(lambda weights: weights), _log_of(lambda weights: weights, np.nan_to_num),
                     _log_of(lambda weights: np.where(weights == 0, 1.0, weights))),
+            numbers=each(lambda c: _log_of(lambda weights: weights, lambda logs: np.where(np.isneginf(logs), c, logs)),
+                         lambda c: c < 0),
             does="The softmax is computed first, and its logarithm taken. A weight that underflows "
                  "to 0 becomes -inf, or whatever is put in its place.",
             why="The logarithm of a quotient is a difference: shifted scores minus the logarithm of their "
-                "sum of powers. Nothing in it can underflow.",
+                "sum of exponentials. Nothing in it can underflow.",
             ask="What is the logarithm of exp(s) / sum, written without a quotient?"),
     Mistake("epsilon in the logarithm",
             change=tuple(_log_of(lambda weights, e=e: weights + e) for e in EPSILONS[2:] + TINIER) +
                    (_log_of(_own_number("eps")), _log_of(_own_number("tiny"))) +
                    tuple(_log_of(lambda weights, e=e: np.maximum(weights, e)) for e in EPSILONS[5:] + TINIER[:6]) +
                    tuple({"log": lambda total, e=e: np.log(total + e)} for e in EPSILONS[5:]),
+            numbers=lambda numbers: [change for e in numbers if 0 < e < 1 for change in (
+                _log_of(lambda weights, e=e: weights + e), _log_of(lambda weights, e=e: np.maximum(weights, e)),
+                {"log": lambda total, e=e: np.log(total + e)})],
             does="A small number is added in the logarithm, or stands in for what is smaller: no "
                  "answer falls below its logarithm.",
             why="That hides the underflow instead of avoiding it. The difference of shifted scores "
@@ -1076,6 +1251,19 @@ LOG_SOFTMAX_MISTAKES = (
             does="The logarithm of the sum has the wrong sign.",
             why="The logarithm of a quotient is a difference.",
             ask="What does exp of your answer sum to?"),
+    Mistake("log-sum-exp subtracted twice",
+            change=({"subtract": lambda shifted, logs, powers, scores, axis: 2 * (shifted - logs) - scores},
+                    {"subtract": lambda shifted, logs, powers, scores, axis: shifted - 2 * logs}),
+            does="The log-sum-exp, or the logarithm of the sum, is subtracted two times.",
+            why="exp of the answer has to sum to 1: the denominator is divided by once.",
+            ask="What does exp of your answer sum to?"),
+    Mistake("no exponential in the sum",
+            change=tuple({"exponential": lambda shifted, axis, of=of: of(shifted)} for of in (
+                lambda s: s, np.abs)) + ({"exponential": lambda s, axis: np.abs(s), "log": lambda total: np.log(total + 1)},
+                                         {"total": lambda p, axis: np.abs(np.log(p).sum(axis=axis, keepdims=True))}),
+            does="The logarithm is taken of the sum of the scores, not of their exponentials.",
+            why="The denominator of the softmax is the sum of exp(score).",
+            ask="Of what is the sum in your logarithm?"),
     Mistake("divided instead of subtracted",
             change=({"subtract": lambda shifted, logs, powers, scores, axis: shifted / logs},
                     {"subtract": lambda shifted, logs, powers, scores, axis: shifted / np.exp(logs)},
@@ -1084,7 +1272,7 @@ LOG_SOFTMAX_MISTAKES = (
             why="In the logarithm a division becomes a subtraction.",
             ask="What is log(a / b)?"),
     Mistake("no logarithm", change={"log": lambda total: total},
-            does="The sum of the powers is subtracted, not its logarithm.",
+            does="The sum of the exponentials is subtracted, not its logarithm.",
             why="log(exp(s) / sum) is s - log(sum).",
             ask="What is log(a / b)?"),
     Mistake("maximum missing in the log-sum-exp",
@@ -1135,7 +1323,7 @@ LOG_SOFTMAX_MISTAKES = (
 LOG_TOTALS = (
     replace(named("mean instead of sum", LOG_MISTAKES),
             does="Each entry is too large by log n.",
-            why="The weights' denominator is the sum of the powers, not their mean.",
+            why="The weights' denominator is the sum of the exponentials, not their mean.",
             ask="What does exp of your answer sum to?"),
     replace(named("sum over the wrong axis", TOTAL_MISTAKES),
             does="The logarithms of sums over the queries are subtracted.",
@@ -1179,12 +1367,6 @@ def _dead_rows(fill):
     return {"rescue": lambda weights, scores: np.where(_dead(scores), fill(scores), weights)}
 
 
-def _lowest(scores, axis):
-    """The lowest finite score, 0 if there is none."""
-    lowest = np.where(np.isneginf(scores), np.inf, scores).min(axis=axis, keepdims=True)
-    return np.where(np.isinf(lowest), 0.0, lowest)
-
-
 def _first_key(scores):
     return np.arange(scores.shape[-1]) == 0
 
@@ -1224,18 +1406,18 @@ DEAD_ROW_MISTAKES = (
             ask="How much weight may a key have that must not be seen?"),
     Mistake("large negative number instead of -inf",
             change=tuple(_filled(value) for value in (-1e9, -1e4, -9999.0, -1e3, -100.0)),
+            numbers=each(_filled, lambda value: value <= -5),
             does="A number such as -1e9 stands in for -inf: a row of nothing but -inf becomes uniform, or NaN "
                  "in float16, which cannot hold the number.",
             why="Scores of -10000 are legal, and a row of nothing but -inf has no weights. Only -inf "
                 "is below every score in every dtype.",
             ask="What are the weights of the scores -10000, -inf?"),
     replace(ZERO_FILL, change=_filled(0.0), does="Scores of -inf count as 0."),
-    Mistake("the lowest score instead of -inf",
-            change=({"fill": lambda s, dtype: np.where(np.isneginf(s), _lowest(s, None), s), "rescue": lambda w, s: w},
-                    {"fill": lambda s, dtype: np.where(np.isneginf(s), _lowest(s, -1), s), "rescue": lambda w, s: w}),
-            does="Scores of -inf become as low as the lowest other one, and no lower.",
-            why="The lowest score still has a weight.",
-            ask="Which score gives a weight of exactly 0 after the softmax?"),
+    replace(LOWEST_INSTEAD, change=tuple(
+        {"fill": lambda s, dtype, axis=axis: np.where(np.isneginf(s), _lowest(s, axis), s), "rescue": lambda w, s: w}
+        for axis in (None, -1))),
+    replace(COUNTED_AS_1, change=(COUNTED_AS_1.change, {
+        **COUNTED_AS_1.change, "rescue": lambda w, s: np.where(_dead(s), 0.0, w)})),
     Mistake("any -inf empties the row",
             change={"rescue": lambda w, s: np.where(np.isneginf(s).any(axis=-1, keepdims=True), 0.0, w)},
             does="A row with a single -inf among its scores gives zeros.",
@@ -1262,6 +1444,20 @@ DEAD_ROW_MISTAKES = (
             why="Only a row that is all -inf is empty. Scores of -10000 and -9999 have weights as any others.",
             ask="What are the weights of the scores -10000, -9999?"),
 )
+
+
+STOPS = Mistake(
+    "error at a dead row",
+    does="The function raises an exception where a row is all -inf.",
+    why="Such a row is no error: a query that may attend to nothing gets zeros, and the others their weights.",
+    ask="What should the answer be for a query that may attend to nothing?")
+
+
+def stops_at_dead_rows(run):
+    """An audit: whether a dead row makes the function raise, or fail an assertion, of its own."""
+    failure = run(np.array([[0.0, 1.0], [-np.inf, -np.inf]])).failure
+    own = failure and (failure.kind == "AssertionError" or failure.line.startswith("raise"))
+    return STOPS if own and not run(np.array([[0.0, 1.0], [2.0, -np.inf]])).failure else None
 
 
 def _of_finite_scores(mistake):
@@ -1319,7 +1515,7 @@ safe_softmax = Exercise(
         "fill": lambda scores, dtype: scores,
         "rescue": lambda weights, scores: np.where(_dead(scores), 0.0, weights),
     },
-    cases=_safe_cases,
+    cases=_safe_cases, audits=(stops_at_dead_rows,),
     hints=(
         "Where does NaN come from in a row of nothing but -inf? Look at its maximum, and at its sum.",
         "-inf - -inf is NaN. If 0 is subtracted from such a row instead, exp gives zeros.",
@@ -1359,6 +1555,17 @@ def _jacobian_cases():
 def _over_rows(vector):
     """(n,) -> (n, n): the same row again and again."""
     return np.broadcast_to(vector, (vector.size, vector.size))
+
+
+def _on_diagonal(entry):
+    """Another number on the diagonal."""
+    return {"answer": lambda w: np.diag(entry(w) + 0 * w) - _off_diagonal(np.outer(w, w))}
+
+
+def _beside_diagonal(entry):
+    """Another number beside the diagonal, of the row's weight and the column's."""
+    return {"answer": lambda w: np.diag(w * (1 - w)) + _off_diagonal(
+        entry(_over_rows(w).T, _over_rows(w)) + 0 * _over_rows(w))}
 
 
 def _off_diagonal(array):
@@ -1466,6 +1673,28 @@ softmax_jacobian = Exercise(
                 does="1 - w_i stands on the diagonal.",
                 why="The derivative of a weight is the weight times something: w_i (1 - w_i).",
                 ask="What multiplies the bracket in w_i (delta_ij - w_j)?"),
+        Mistake("sign flipped on the diagonal", change=_on_diagonal(lambda w: w * w - w),
+                does="Off the diagonal it is right; on it the sign is wrong.",
+                why="A weight grows with its own score: the diagonal is positive.",
+                ask="What happens to weight i when score i grows?"),
+        Mistake("another number on the diagonal",
+                change=tuple(map(_on_diagonal, (
+                    lambda w: w * (1 + w), lambda w: w * w, lambda w: -w, lambda w: 1.0,
+                    lambda w: (1 - w) ** 2, lambda w: w * w * (1 - w), lambda w: w * (1 - w) ** 2,
+                    lambda w: 2 * w * (1 - w), lambda w: w * (1 - w) / 2, lambda w: w - 1, lambda w: w * (w.sum() - 2 * w),
+                    lambda w: np.sqrt(w), lambda w: np.exp(w), lambda w: 1 / w))),
+                does="Off the diagonal it is right; on it another number than w_i (1 - w_i) stands.",
+                why="On the diagonal the derivative of the numerator, w_i, comes to that of the denominator, -w_i squared.",
+                ask="What is the derivative of weight i with respect to score i?"),
+        Mistake("another product beside the diagonal",
+                change=tuple(map(_beside_diagonal, (
+                    lambda a, b: -a, lambda a, b: -b, lambda a, b: a, lambda a, b: b, lambda a, b: -a * (1 - b), lambda a, b: -b * (1 - a), lambda a, b: -1.0,
+                    lambda a, b: 1.0, lambda a, b: -2 * a * b, lambda a, b: -a * b / 2, lambda a, b: -(a * b) ** 2,
+                    lambda a, b: -a - b, lambda a, b: a - b, lambda a, b: b - a,
+                    lambda a, b: -np.sqrt(a * b)))),
+                does="The diagonal is right; beside it another number than -w_i w_j stands.",
+                why="Beside the diagonal only the denominator depends on score j: that gives -w_i w_j.",
+                ask="What is the derivative of weight i with respect to another score j?"),
         Mistake("only one triangle", change=({"finish": np.tril}, {"finish": np.triu}),
                 does="The entries above or below the diagonal are 0.",
                 why="Every weight depends on every score: the Jacobian is a full, symmetric matrix.",
@@ -1607,6 +1836,25 @@ softmax_backward = Exercise(
                 does="The largest of the products w * g is subtracted, not their sum.",
                 why="All entries of a row share the denominator.",
                 ask="What must the answer be if all gradients of a row are equal?"),
+        Mistake("largest gradient instead of the sum",
+                change=({"centre": lambda grad, total: grad - grad.max(axis=-1, keepdims=True)},
+                        {"centre": lambda grad, total: grad - grad.max()}),
+                does="The largest entry of the gradient is subtracted, not the sum of w * g.",
+                why="Subtracting the maximum belongs to the softmax itself. Its derivative subtracts the mean under "
+                    "the weights.",
+                ask="What does a row of the answer sum to, and what should it?"),
+        Mistake("w (1 - w) in front",
+                change=({"times": lambda weights, centred, grad, total: weights * (1 - weights) * centred},
+                        {"times": lambda weights, centred, grad, total: weights * (1 - weights) * (grad - weights * grad)}),
+                does="w (1 - w) stands in front of the bracket, where w belongs.",
+                why="The bracket holds what the other weights of the row contribute already.",
+                ask="What stands in front of the bracket if (diag(w) - w wᵀ) g is multiplied out?"),
+        Mistake("only the second term",
+                change=({"times": lambda weights, centred, grad, total: -weights * total},
+                        {"times": lambda weights, centred, grad, total: weights * total}),
+                does="The term w * g is missing: only w times the row's sum is there.",
+                why="(diag(w) - w wᵀ) g has two terms; the first is w * g, entry by entry.",
+                ask="What does diag(w) g give?"),
         Mistake("row sum added", change={"centre": lambda grad, total: grad + total},
                 does="The row sum is added instead of subtracted.",
                 why="When a score grows by itself, the other weights shrink: the second term is negative.",
@@ -1618,8 +1866,12 @@ softmax_backward = Exercise(
         replace(named("sum over the wrong axis", TOTAL_MISTAKES),
                 change=({"total": lambda products: products.sum(axis=-2, keepdims=True)},
                         {"total": lambda products: products.sum(axis=0, keepdims=True)},
-                        {"total": lambda products: products.sum(axis=1, keepdims=True)}),
-                does="The products are summed over the queries.",
+                        {"total": lambda products: products.sum(axis=1, keepdims=True)},
+                        {"total": lambda products: products.sum(axis=max(-2, -products.ndim), keepdims=True)},
+                        {"total": lambda products: products.sum(axis=min(1, products.ndim - 1), keepdims=True)},
+                        {"total": lambda products: products.sum(
+                            axis=tuple(range(1, products.ndim)) or 0, keepdims=True)}),
+                does="The products are summed over another axis than the last.",
                 why="The weights of one query depend on the scores of that query alone: the sum runs over its keys."),
         Mistake("one sum for the whole array", change={"total": lambda products: products.sum()},
                 does="One number is subtracted everywhere, the sum over the whole array.",
@@ -1754,7 +2006,7 @@ def _both_rescaled(rescaled, added, row_max, new_max):
 NOT_RESCALED = Mistake(
     "sum not rescaled", change={"rescale": lambda row_sum, row_max, new_max: row_sum},
     does="When a later block has a larger maximum, the old part of the sum stays as it was.",
-    why="The old powers were taken relative to the old maximum. Relative to the new one they are "
+    why="The old exponentials were taken relative to the old maximum. Relative to the new one they are "
         "exp(old maximum - new maximum) times as large.",
     ask="By which factor does exp(score - maximum) change when the maximum changes?")
 
@@ -1785,6 +2037,28 @@ def no_blocks_kept(run):
     return generic.KEPT_BLOCKS if grows(run, 100 * length * 4, blocks(10), blocks(100)) else None
 
 
+def _streamed(blocks, old_factor, new_factor=lambda old, new, own: np.exp(own - new) * np.exp(new - own), first=0):
+    """Maximum and sum with other factors, of the old, the new and the block's own maximum."""
+    row_max, row_sum = -np.inf, 0.0
+    for k, block in enumerate(blocks):
+        own = block.max()
+        new = max(row_max, own)
+        if k < first:
+            row_sum = _exp_sum(block, own)
+        else:
+            kept = old_factor(row_max, new, own) * row_sum if row_sum else 0.0
+            row_sum = kept + _exp_sum(block, new) * new_factor(row_max, new, own)
+        row_max = new
+    return row_max, row_sum
+
+
+def _of_all(blocks, total):
+    """The maximum, and a total of all scores and the blocks' lengths."""
+    blocks = list(blocks)
+    scores = np.concatenate(blocks)
+    return scores.max(), total(scores, [block.size for block in blocks])
+
+
 def _all_from_the_first(blocks):
     blocks = list(blocks)
     scores = np.concatenate(blocks)
@@ -1811,7 +2085,7 @@ online_softmax_stats = Exercise(
         "Go through the blocks once, and carry two numbers along: the maximum so far, and the sum so far.",
         "The sum so far is relative to the maximum so far. When a block brings a larger maximum, what "
         "happens to exp(score - maximum) for the scores before?",
-        "Every old power gets the same factor, exp(old maximum - new maximum): so the old sum gets it, too.",
+        "Every old exponential gets the same factor, exp(old maximum - new maximum): so the old sum gets it, too.",
         "Begin with -inf and 0. For each block: the new maximum is the larger of the old one and the "
         "block's; multiply the sum by exp(old - new); add the block's np.exp(block - new) summed; "
         "keep the new maximum.",
@@ -1839,11 +2113,34 @@ online_softmax_stats = Exercise(
                 does="A block's scores are measured from the maximum before it; they overflow if it is much higher.",
                 why="The running maximum has to be updated first: then no exponent is above 0.",
                 ask="Which maximum is known before the block's exponentials are taken?"),
+        Mistake("old sum rescaled to the block's maximum",
+                change=tuple({"answer": lambda blocks, first=first: _streamed(
+                    blocks, lambda old, new, own: np.exp(old - own), first=first)} for first in (0, 1)),
+                does="The old sum gets the factor exp(old maximum - block's maximum), also where the block's is lower.",
+                why="All terms are measured from the new running maximum: the factor is exp(old - new), never above 1.",
+                ask="From which maximum is the new block measured, and from which the old sum?"),
+        Mistake("both factors swapped",
+                change={"answer": lambda blocks: _streamed(
+                    blocks, lambda old, new, own: np.exp(own - new), lambda old, new, own: (
+                        np.exp(old - new) if np.isfinite(old) else 1.0) * np.exp(new - own))},
+                does="The old sum gets the new block's factor, and the new block the old one's.",
+                why="Each sum is relative to its own maximum, and moves from there to the common one.",
+                ask="From which maximum was each of the two sums measured?"),
+        Mistake("largest score's term missing", change={"finish": lambda row_max, row_sum: (row_max, row_sum - 1)},
+                does="The sum is too small by 1, the term of the largest score.",
+                why="The largest score counts as well: its term is exp(0) = 1.",
+                ask="What should row_sum be for a single score?"),
+        Mistake("divided by the number of scores", change=(
+                    {"answer": lambda blocks: _of_all(blocks, lambda s, lengths: np.exp(s - s.max()).mean())},
+                    {"answer": lambda blocks: _of_all(blocks, lambda s, lengths: np.exp(s - s.max()).sum() / len(lengths))}),
+                does="The sum is divided by the number of scores, or of blocks.",
+                why="The sum itself is asked for: it is what the exponentials are divided by.",
+                ask="What should row_sum be for n equal scores?"),
         Mistake("rescaled the wrong way",
                 change=({"rescale": _wrong_way},
                         {"rescale": lambda row_sum, row_max, new_max: row_sum * np.exp(new_max - row_max)}),
                 does="The old sum grows when the maximum grows.",
-                why="Relative to a larger maximum the old powers are smaller: the factor is exp(old "
+                why="Relative to a larger maximum the old exponentials are smaller: the factor is exp(old "
                     "- new), never above 1.",
                 ask="Should the old sum become smaller or larger when the maximum grows?"),
         Mistake("new block rescaled too",
@@ -1861,7 +2158,7 @@ online_softmax_stats = Exercise(
                 change={"rescale": lambda row_sum, row_max, new_max: row_sum if new_max == row_max else 0.0},
                 does="A new maximum starts the sum anew.",
                 why="The old scores still count: their sum gets the factor exp(old maximum - new maximum).",
-                ask="What are the old powers worth relative to the new maximum?"),
+                ask="What are the old exponentials worth relative to the new maximum?"),
         Mistake("no maximum subtracted",
                 change=({"rescale": lambda row_sum, row_max, new_max: row_sum,
                          "block_sum": lambda block, row_max, new_max: _exp_sum(block, 0.0)},
@@ -1933,6 +2230,17 @@ online_softmax_stats = Exercise(
                 does="The smallest score of all is kept.",
                 why="Only relative to the largest score is no exponent above 0.",
                 ask="Which score must become 0, so that exp does not overflow?"),
+        Mistake("mean of a block instead of its maximum",
+                change=tuple({"new_max": lambda row_max, block, of=of: max(row_max, of(block))}
+                             for of in (np.mean, np.median)),
+                does="The running maximum is that of the blocks' means or medians.",
+                why="The largest score of all is asked for: a block's mean lies below its largest score.",
+                ask="What is the largest score of the block 0, 4?"),
+        Mistake("one score of a block instead of its maximum",
+                change=tuple({"new_max": lambda row_max, block, i=i: max(row_max, block[i])} for i in (0, -1)),
+                does="Only the first or the last score of each block is looked at for the maximum.",
+                why="The largest score may stand anywhere in its block.",
+                ask="Which scores of a block do you compare with the maximum?"),
         Mistake("maximum of absolute values",
                 change={"new_max": lambda row_max, block: max(row_max, np.abs(block).max())},
                 does="The maximum is that of the absolute values.",
@@ -1940,8 +2248,8 @@ online_softmax_stats = Exercise(
                 ask="What is the maximum of -3 and 1?"),
         Mistake("mean instead of sum",
                 change={"block_sum": lambda block, row_max, new_max: np.exp(block - new_max).mean()},
-                does="Each block adds the mean of its powers.",
-                why="Every score adds its own power: blocks may have different lengths.",
+                does="Each block adds the mean of its exponentials.",
+                why="Every score adds its own exponential: blocks may have different lengths.",
                 ask="What should row_sum be for n equal scores?"),
         Mistake("no exponential in the factor",
                 change=({"rescale": lambda row_sum, row_max, new_max: row_sum * (row_max - new_max)
@@ -1950,7 +2258,10 @@ online_softmax_stats = Exercise(
                 does="The old sum is changed by old maximum - new maximum, not by the exponential of it.",
                 why="A difference of exponents is a factor exp(difference).",
                 ask="By which factor does exp(score - maximum) change when the maximum changes?"),
-        Mistake("no exponential", change={"block_sum": lambda block, row_max, new_max: (block - new_max).sum()},
+        Mistake("no exponential",
+                change=({"block_sum": lambda block, row_max, new_max: (block - new_max).sum()},
+                        {"answer": lambda blocks: _of_all(blocks, lambda s, lengths: (s - s.max()).sum())},
+                        {"answer": lambda blocks: _of_all(blocks, lambda s, lengths: s.sum())}),
                 does="The shifted scores are summed, not their exponentials.",
                 why="The sum of exp(score - maximum) is asked for.",
                 ask="Which function makes every term positive?"),
@@ -2072,6 +2383,32 @@ def _merge_cases():
     ]
 
 
+def _over_queries(lse, least=0.0):
+    highest = lse.max(axis=-1, keepdims=True)
+    weights = np.exp(lse - np.where(np.isneginf(highest), 0.0, highest))
+    return weights / np.maximum(weights.sum(axis=-1, keepdims=True), least)
+
+
+def _alone(place):
+    """The sigmoid of one part's log-sum-exp as its share."""
+    def shares(weight_a, weight_b, total, lse_a, lse_b, lse):
+        share = 1 / (1 + np.exp(-(lse_a, lse_b)[place]))
+        return (share, 1 - share)[::1 - 2 * place]
+
+    return shares
+
+
+def _alone_but_empty(place):
+    """The same, where no part is empty."""
+    def shares(weight_a, weight_b, total, lse_a, lse_b, lse):
+        right = MERGE_STEPS["shares"](weight_a, weight_b, total, lse_a, lse_b, lse)
+        empty = np.isneginf(lse_a) | np.isneginf(lse_b)
+        return tuple(np.where(empty, a, b) for a, b in zip(right, _alone(place)(
+            weight_a, weight_b, total, lse_a, lse_b, lse)))
+
+    return shares
+
+
 def _lse_as(merge):
     """A wrong log-sum-exp: alone, and with the shares computed from it."""
     change = {"lse": lambda total, shift, lse_a, lse_b: merge(lse_a, lse_b)}
@@ -2138,13 +2475,13 @@ MERGE_MISTAKES = (
                     {"lse": lambda total, shift, lse_a, lse_b: np.log(np.exp(lse_a) + np.exp(lse_b)),
                      "shares": _by_lse}),
             does="For small log-sum-exps it is right. Above 709 (above 88 in float32, above 11 in float16) exp "
-                 "overflows; far below 0 both powers underflow.",
+                 "overflows; far below 0 both exponentials underflow.",
             why="Only the difference of the two matters. Subtract the larger one from both; then no "
                 "exponent is above 0.",
             ask="Which number can be subtracted from both log-sum-exps so that exp never overflows?"),
     replace(named("minimum subtracted instead of maximum", SHIFT_MISTAKES),
             change=({"highest": np.minimum, "shares": _divided}, {"highest": np.minimum}),
-            does="The smaller log-sum-exp becomes 0, and the power of the other may overflow; an "
+            does="The smaller log-sum-exp becomes 0, and the exponential of the other may overflow; an "
                 "empty part spoils the row.",
             ask="Which exponents overflow, large positive or large negative ones?"),
     replace(named("one maximum for the whole array", SHIFT_MISTAKES),
@@ -2178,6 +2515,8 @@ MERGE_MISTAKES = (
             change=tuple({"lse": lambda total, shift, lse_a, lse_b, v=value:
                           np.where(total == 0, v, np.log(total) + shift)}
                          for value in (-1e9, -1e10, -1e30, -1e4, -1e3) + LOWEST),
+            numbers=each(lambda v: {"lse": lambda total, shift, lse_a, lse_b: np.where(
+                total == 0, v, np.log(total) + shift)}, lambda v: v < 0),
             does="Where both parts are empty, the log-sum-exp is a large negative number.",
             why="The exponentials sum to 0 exactly, and log(0) is -inf.",
             ask="Which number has the exponential 0?"),
@@ -2189,6 +2528,43 @@ MERGE_MISTAKES = (
             does="The two log-sum-exps are added.",
             why="The sums of exponentials are added, not their logarithms: that would multiply them.",
             ask="What should the log-sum-exp be for two equal parts?"),
+    Mistake("mean instead of sum",
+            change={"lse": lambda total, shift, lse_a, lse_b: np.log(total / 2) + shift},
+            does="The log-sum-exp is too small by log 2: it is that of the mean of the two sums.",
+            why="The sums of exponentials of both parts are added.",
+            ask="What should the log-sum-exp be for two equal parts?"),
+    Mistake("maximum subtracted again instead of added back",
+            change={"lse": lambda total, shift, lse_a, lse_b: np.log(total) - shift},
+            does="The log-sum-exp falls when both parts' grow.",
+            why="The maximum was subtracted from both; afterwards it has to be added.",
+            ask="By how much should the log-sum-exp grow when both parts' grow by 1?"),
+    Mistake("shares over the queries instead of the parts",
+            change=tuple({"shares": lambda weight_a, weight_b, total, lse_a, lse_b, lse, over=over: (
+                over(lse_a), over(lse_b))} for over in (_over_queries, lambda lse: _over_queries(lse, 1e-7))),
+            does="Each part's log-sum-exps go through a softmax of their own, over the queries.",
+            why="The two parts compete for each query: for each, their shares sum to 1.",
+            ask="Which two numbers must sum to 1?"),
+    Mistake("share from one log-sum-exp alone",
+            change=tuple({"shares": shares} for shares in (
+                *map(_alone, (0, 1)), *map(_alone_but_empty, (0, 1)))),
+            does="One part's share is exp(lse) / (1 + exp(lse)), whatever the other part's log-sum-exp is.",
+            why="A part's share in the whole depends on both: exp(lse_a) / (exp(lse_a) + exp(lse_b)).",
+            ask="Which share has part a if lse_b is much larger than lse_a?"),
+    Mistake("log-sum-exp lost beside an empty part", change=tuple(
+                {"lse": lambda total, shift, lse_a, lse_b, empty=empty: np.where(
+                    empty(np.isneginf(lse_a), np.isneginf(lse_b)), -np.inf, np.log(total) + shift)}
+                for empty in (np.logical_or, lambda a, b: a, lambda a, b: b)),
+            does="Where one part is empty, the log-sum-exp is -inf, as if both were.",
+            why="An empty part adds 0 to the sum: what is left is the other part's log-sum-exp.",
+            ask="What is the sum of exponentials if one part has none?"),
+    Mistake("output lost beside an empty part", change=tuple(
+                {"shares": lambda weight_a, weight_b, total, lse_a, lse_b, lse, empty=empty: tuple(
+                    np.where(empty(np.isneginf(lse_a), np.isneginf(lse_b)), 0.0, share)
+                    for share in MERGE_STEPS["shares"](weight_a, weight_b, total, lse_a, lse_b, lse))}
+                for empty in (np.logical_or, lambda a, b: a, lambda a, b: b)),
+            does="Where one part is empty, the output is 0, as if both were.",
+            why="An empty part has no share: what is left is the other part's output.",
+            ask="Which share has the other part if one is empty?"),
     Mistake("log-sum-exps averaged", change=_lse_as(lambda a, b: (a + b) / 2),
             does="The mean of the two log-sum-exps is returned.",
             why="The sums of exponentials are added: the result lies above both.",
@@ -2214,6 +2590,8 @@ MERGE_MISTAKES = (
             change=tuple({"shares": lambda weight_a, weight_b, total, *others, e=e:
                           _divided(weight_a, weight_b, total + e, *others)}
                          for e in EPSILONS),
+            numbers=each(lambda e: {"shares": lambda weight_a, weight_b, total, *others: _divided(
+                weight_a, weight_b, total + e, *others)}, lambda e: 0 < e < 10),
             does="The two shares sum to a little less than 1.",
             why="With the maximum subtracted the sum is at least 1, unless both parts are empty; "
                 "choose 1 for it there.",

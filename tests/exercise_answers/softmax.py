@@ -1980,3 +1980,176 @@ for label, names, function in (
     if function.__name__ == "<lambda>":
         function.__name__ = "_".join(names).replace(" ", "_") or "one_number"
     answers.wrong(label, *names, function=function)
+
+
+# ---------------------------------------------------------------- single steps, and numbers that nobody listed
+
+@answers.wrong("softmax_row", "median subtracted instead of maximum")
+def row_with_median(scores):
+    e = np.exp(scores - np.median(scores).astype(scores.dtype))
+    return e / e.sum()
+
+
+@answers.wrong("softmax_row", "scores clipped")
+def row_clipped_at_60(scores):
+    e = np.exp(np.clip(scores, -60, 60))
+    return e / e.sum()
+
+
+@answers.wrong("softmax_row", "a fixed number subtracted instead of the maximum")
+def row_less_300(scores):
+    e = np.exp(scores - 300)
+    return e / e.sum()
+
+
+@answers.wrong("softmax_row", "one score left out of the sum")
+def row_without_last(scores):
+    e = np.exp(scores - scores.max())
+    return e / e[:-1].sum() if len(e) > 1 else e / 0
+
+
+@answers.wrong("softmax", "the sum of the exponentials over the second axis")
+def softmax_summed_over_axis_1(scores, axis=-1):
+    e = np.exp(scores - scores.max(axis=axis, keepdims=True))
+    return e / e.sum(axis=min(1, scores.ndim - 1), keepdims=True)
+
+
+@answers.wrong("softmax", "the sum of the exponentials squared")
+def softmax_divided_twice(scores, axis=-1):
+    e = np.exp(scores - scores.max(axis=axis, keepdims=True))
+    total = e.sum(axis=axis, keepdims=True)
+    return e / total / total
+
+
+@answers.wrong("softmax", "the lowest score instead of -inf")
+def softmax_lowest(scores, axis=-1):
+    scores = np.maximum(scores, scores[np.isfinite(scores)].min())
+    e = np.exp(scores - scores.max(axis=axis, keepdims=True))
+    return e / e.sum(axis=axis, keepdims=True)
+
+
+@answers.wrong("softmax", "epsilon in the denominator")
+def softmax_own_epsilon(scores, axis=-1):
+    e = np.exp(scores - scores.max(axis=axis, keepdims=True))
+    return e / (e.sum(axis=axis, keepdims=True) + 3e-4)
+
+
+@answers.wrong("temperature_softmax", "temperature rounded to a whole number")
+def tempered_by_an_integer(scores, temperature):
+    scores = scores / max(1, int(temperature))
+    e = np.exp(scores - scores.max(-1, keepdims=True))
+    return e / e.sum(-1, keepdims=True)
+
+
+@answers.wrong("temperature_softmax", "softmax over all axes but the first")
+def tempered_over_the_rest(scores, temperature):
+    axes = tuple(range(1, scores.ndim)) or (0,)
+    e = np.exp((scores - scores.max(axis=axes, keepdims=True)) / temperature)
+    return e / e.sum(axis=axes, keepdims=True)
+
+
+@answers.wrong("logsumexp", "masked scores set to 0")
+def lse_counting_minus_infinity(scores, axis=-1):
+    return np.logaddexp.reduce(np.where(np.isneginf(scores), 0, scores).astype(scores.dtype), axis=axis)
+
+
+@answers.wrong("logsumexp", "only the largest scores")
+def lse_of_five(scores, axis=-1):
+    ordered = np.sort(scores, axis=axis)
+    n = ordered.shape[axis]
+    return np.logaddexp.reduce(ordered.take(range(max(0, n - 5), n), axis=axis), axis=axis)
+
+
+@answers.wrong("log_softmax", "log-sum-exp subtracted twice")
+def log_softmax_less_two(scores, axis=-1):
+    return scores - 2 * np.logaddexp.reduce(scores, axis=axis, keepdims=True)
+
+
+@answers.wrong("log_softmax", "logarithm of an underflowed softmax")
+def log_softmax_filled(scores, axis=-1):
+    e = np.exp(scores - scores.max(axis=axis, keepdims=True))
+    return np.nan_to_num(np.log(e / e.sum(axis=axis, keepdims=True)), neginf=-80.0)
+
+
+@answers.wrong("safe_softmax", "error at a dead row")
+def safe_that_raises(scores):
+    if np.isneginf(scores).all(-1).any():
+        raise ValueError("a row is fully masked")
+    e = np.exp(scores - scores.max(-1, keepdims=True))
+    return e / e.sum(-1, keepdims=True)
+
+
+@answers.wrong("safe_softmax", "scores of -inf counted in the sum")
+def safe_counting_minus_infinity(scores):
+    top = scores.max(-1, keepdims=True)
+    e = np.exp(scores - np.where(np.isneginf(top), 0, top).astype(scores.dtype))
+    return e / np.where(np.isneginf(scores), 1, e).sum(-1, keepdims=True).astype(e.dtype)
+
+
+@answers.wrong("softmax_jacobian", "sign flipped on the diagonal")
+def jacobian_of_another_sign(weights):
+    jacobian = -np.outer(weights, weights)
+    jacobian[np.diag_indices(len(weights))] = weights ** 2 - weights
+    return jacobian
+
+
+@answers.wrong("softmax_jacobian", "another product beside the diagonal")
+def jacobian_of_sums(weights):
+    jacobian = -(weights[:, None] + weights)
+    np.fill_diagonal(jacobian, weights * (1 - weights))
+    return jacobian
+
+
+@answers.wrong("softmax_backward", "sum over the wrong axis")
+def backward_over_the_queries(weights, grad_weights):
+    total = (weights * grad_weights).sum(axis=-2 if weights.ndim > 1 else -1, keepdims=True)
+    return weights * (grad_weights - total)
+
+
+@answers.wrong("softmax_backward", "the row sum doubled")
+def backward_of_two_sums(weights, grad_weights):
+    return weights * (grad_weights - 2 * (weights * grad_weights).sum(axis=-1, keepdims=True))
+
+
+@answers.wrong("online_softmax_stats", "mean of a block instead of its maximum")
+def stats_of_means(blocks):
+    top, total = -np.inf, 0.0
+    for block in blocks:
+        new = max(top, block.mean())
+        total = total * np.exp(top - new) + np.exp(block - new).sum()
+        top = new
+    return top, total
+
+
+@answers.wrong("online_softmax_stats", "old sum rescaled to the block's maximum")
+def stats_to_the_block(blocks):
+    top, total = None, 0.0
+    for block in blocks:
+        if top is None:
+            top, total = block.max(), np.exp(block - block.max()).sum()
+            continue
+        new = max(top, block.max())
+        total = total * np.exp(top - block.max()) + np.exp(block - new).sum()
+        top = new
+    return top, total
+
+
+@answers.wrong("merge_partials", "share from one log-sum-exp alone")
+def merge_by_sigmoid(out_a, lse_a, out_b, lse_b):
+    share = 1 / (1 + np.exp(-lse_a))
+    share = np.where(np.isneginf(lse_b), np.where(np.isneginf(lse_a), 0, 1), share).astype(out_a.dtype)
+    return share[..., None] * out_a + (1 - share)[..., None] * out_b, np.logaddexp(lse_a, lse_b)
+
+
+@answers.wrong("merge_partials", "mean instead of sum")
+def merge_with_mean(out_a, lse_a, out_b, lse_b):
+    lse = np.logaddexp(lse_a, lse_b)
+    shares = np.nan_to_num(np.exp(np.stack([lse_a, lse_b]) - lse))[..., None]
+    return shares[0] * out_a + shares[1] * out_b, (lse - np.log(2)).astype(lse.dtype)
+
+
+@answers.wrong("merge_partials", "log-sum-exp lost beside an empty part")
+def merge_losing_lse(out_a, lse_a, out_b, lse_b):
+    lse = np.logaddexp(lse_a, lse_b)
+    share = np.nan_to_num(np.exp(lse_a - lse))[..., None]
+    return share * out_a + (1 - share) * out_b, np.where(np.isneginf(lse_b), lse_b, lse)
