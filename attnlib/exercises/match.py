@@ -216,12 +216,17 @@ class Matcher:
         found = []
         for hypothesis in self._candidates(size):
             missed = self._missed(hypothesis, most)
-            if missed is None or not self.evident(hypothesis, missed):
+            if missed is None or not self.evident(hypothesis, missed) or size > 1 and not self._tells_two(hypothesis):
                 continue
             if self._count(missed) < most:
                 most, found = self._count(missed), []
             found.append((hypothesis, missed))
         return found, most
+
+    def _tells_two(self, hypothesis):
+        """Whether two mistakes are more than a coincidence: what is wrong in extreme cases alone must fit exactly."""
+        wrong = [k for k in self.order if not self.right(k)]
+        return not all(self.seen[k].case.extreme for k in wrong) or all(self.level(hypothesis, k) == 2 for k in wrong)
 
     def _candidates(self, size):
         """The hypotheses of a size, without those whose likes the screen rules out."""

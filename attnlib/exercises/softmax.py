@@ -168,6 +168,15 @@ EXPONENTIAL_MISTAKES = (
             does="The weights are those of scores multiplied by log 10: too uneven.",
             why="The softmax is defined with e.",
             ask="Which base has the exponential of the softmax?"),
+    Mistake("exponential taken twice", change={"exponential": lambda s, axis: np.exp(np.exp(s))},
+            does="exp is taken of the exponentials again: differences become smaller or larger than they are.",
+            why="The softmax takes exp of each score once.",
+            ask="How often does exp stand in your function?"),
+    Mistake("softplus instead of exp", change=({"shift": _no_shift, "exponential": lambda s, axis: np.logaddexp(0, s)},
+                                               {"exponential": lambda s, axis: np.logaddexp(0, s)}),
+            does="Each score becomes log(1 + exp(score)), and these are divided by their sum.",
+            why="A score larger by 1 gets e times the weight; softplus grows like the score itself.",
+            ask="How much more weight should a score get that is larger by 1?"),
     Mistake("expm1 instead of exp", change={"exponential": lambda s, axis: np.expm1(s)},
             does="1 is missing from every exponential.",
             why="Exponentials must be positive; exp(s) - 1 is not.",
@@ -516,6 +525,22 @@ softmax = Exercise(
                 does="A row with a score of -inf is NaN throughout.",
                 why="0 * inf and inf - inf are NaN: a mask that multiplies, or is multiplied with infinity, makes them.",
                 ask="What is -inf times 0?"),
+        Mistake("axes counted in reverse", change={"axis": lambda axis, scores: -1 - axis},
+                does="The softmax runs along the axis that the given one becomes when all axes are reversed.",
+                why=".T reverses all axes: the last one is the first then, and axis counts from the other side.",
+                ask="Which axis of scores.T is the last axis of the scores?"),
+        Mistake("sign of the axis lost",
+                change=({"axis": lambda axis, scores: abs(axis) if abs(axis) < scores.ndim else axis},
+                        {"axis": lambda axis, scores: abs(axis)}),
+                does="An axis that counts from the end is taken to count from the front.",
+                why="-1 is the last axis, and 1 the second one.",
+                ask="Which axis is -2 if there are three?"),
+        Mistake("large negative number instead of -inf", change=tuple(
+                    {"scores_in": lambda s, v=value: np.where(np.isneginf(s), v, s)} for value in (-5.0, -10.0)),
+                numbers=each(lambda v: {"scores_in": lambda s: np.where(np.isneginf(s), v, s)}, lambda v: v < 0),
+                does="A number stands in for -inf that is not far enough below the other scores.",
+                why="Only -inf is below every score.",
+                ask="Which score gives a weight of exactly 0 after the softmax?"),
         Mistake("the axis beside the given one",
                 change=({"axis": lambda axis, scores: (axis + 1) % scores.ndim},
                         {"axis": lambda axis, scores: (axis - 1) % scores.ndim}),
@@ -711,6 +736,20 @@ TEMPERATURE_MISTAKES = (
             does="The scores are divided by the same number at every temperature.",
             why="The caller says how high the temperature is.",
             ask="Where does your function use its parameter temperature?"),
+    Mistake("temperature kept within limits",
+            change=tuple({"temper": lambda s, t, limit=limit: s / limit(t)} for limit in (
+                lambda t: max(t, 0.1), lambda t: min(t, 10), lambda t: min(t, 1), lambda t: max(t, 0.5), lambda t: min(t, 2))),
+            numbers=lambda numbers: [{"temper": lambda s, t, c=c, cut=cut: s / cut(t, c)}
+                                     for c in numbers if c > 0 for cut in (min, max)],
+            does="A temperature above or below a limit counts as the limit.",
+            why="Any temperature above 0 is allowed.",
+            ask="Which temperatures does your function change?"),
+    Mistake("maximum multiplied by the temperature",
+            change={"shift": _no_shift, "shift_late": lambda tempered, s, t: tempered - s.max(axis=-1, keepdims=True) * t},
+            does="The maximum is multiplied by the temperature, the scores are divided by it. For small scores that does "
+                 "no harm; for large ones exp overflows or all exponentials underflow.",
+            why="Only with the maximum of what goes into exp is the largest exponent 0.",
+            ask="Of which numbers is the maximum that you subtract?"),
     Mistake("another function of the temperature",
             change=tuple({"temper": lambda s, t, of=of: of(s, t)} for of in (
                 lambda s, t: s / np.log1p(t), lambda s, t: s / (1 + np.log1p(t)), lambda s, t: s * np.exp(-t),
@@ -904,6 +943,21 @@ ADD_BACK_MISTAKES = (
             why="Subtracting the maximum divides the sum by exp(maximum). The logarithm turns that "
                 "factor into a term, which has to be added again.",
             ask="By how much should the answer grow when every score of a row grows by 1?"),
+    Mistake("maximum added twice",
+            change=({"add_back": lambda logs, m, axis: logs + 2 * m},
+                    {"guard": lambda m: np.zeros_like(m), "finish": lambda lse, s, axis: (
+                        lse + s.max(axis=axis, keepdims=True)).squeeze(axis)}),
+            does="When all scores of a row grow by 1, the answer grows by 2.",
+            why="The maximum was subtracted once, and is added once.",
+            ask="By how much should the answer grow when every score of a row grows by 1?"),
+    Mistake("another number added back than was subtracted",
+            change=tuple({"finish": lambda lse, s, axis, more=more: lse.squeeze(axis) + more(s, axis)} for more in (
+                lambda s, axis: s.max(axis=axis) - s.min(axis=axis), lambda s, axis: s.max(axis=axis) - s.mean(axis=axis),
+                lambda s, axis: s.min(axis=axis) - s.max(axis=axis), lambda s, axis: s.mean(axis=axis) - s.max(axis=axis),
+                lambda s, axis: s.max() - s.max(axis=axis))),
+            does="One number is subtracted from the scores, and another one added to the logarithm.",
+            why="What is subtracted before exp is a factor of the sum: the same number has to be added after the logarithm.",
+            ask="Which number do you subtract, and which do you add?"),
     Mistake("maximum multiplied instead of added back", change={"add_back": lambda logs, m, axis: logs * m},
             does="The logarithm of the sum is multiplied by the maximum.",
             why="The logarithm turns the factor exp(maximum) into a term: it is added.",
@@ -1017,6 +1071,10 @@ LSE_RESULTS = (
             does="The answer is the largest score.",
             why="All scores count; the answer lies above the largest one.",
             ask="What should the answer be for two equal scores?"),
+    Mistake("sum of softplus", change={"answer": lambda scores, axis=-1: np.logaddexp(0, scores).sum(axis=axis)},
+            does="The answer is the sum of log(1 + exp(score)).",
+            why="The exponentials are added first; then comes one logarithm.",
+            ask="In which order do exp, sum and log come?"),
     Mistake("logarithm before the sum", change={"answer": lambda scores, axis=-1: scores.sum(axis=axis)},
             does="The answer is the sum of the scores.",
             why="log(exp(score)) is the score again. The exponentials are added first; then comes one "
@@ -1200,6 +1258,11 @@ def _own_number(name):
     return lambda weights: weights + getattr(np.finfo(weights.dtype), name)
 
 
+def _lse(scores, axis):
+    highest = scores.max(axis=axis, keepdims=True)
+    return highest + np.log(np.exp(scores - highest).sum(axis=axis, keepdims=True))
+
+
 SIGN_OF_LOG = replace(
     SIGN, change=({"weights_out": lambda w: -w}, *SIGN.variants),
     does="The scores, or the answer, have the wrong sign.",
@@ -1257,6 +1320,31 @@ LOG_SOFTMAX_MISTAKES = (
             does="The log-sum-exp, or the logarithm of the sum, is subtracted two times.",
             why="exp of the answer has to sum to 1: the denominator is divided by once.",
             ask="What does exp of your answer sum to?"),
+    Mistake("half the log-sum-exp subtracted",
+            change=({"subtract": lambda shifted, logs, powers, scores, axis: (scores + shifted - logs) / 2},
+                    {"subtract": lambda shifted, logs, powers, scores, axis: shifted - logs / 2}),
+            does="Half of the log-sum-exp, or of the sum's logarithm, is subtracted.",
+            why="exp of the answer has to sum to 1: the whole denominator is divided by.",
+            ask="What does exp of your answer sum to?"),
+    Mistake("maximum added instead of subtracted",
+            change={"subtract": lambda shifted, logs, powers, scores, axis: 2 * scores - shifted - logs},
+            does="Each row is too large by twice its maximum.",
+            why="The sum was taken of shifted scores: its logarithm belongs to these.",
+            ask="From which scores, shifted or not, is your logarithm subtracted?"),
+    Mistake("sign flipped in the sum",
+            change=({"subtract": lambda shifted, logs, powers, scores, axis: scores - _lse(-scores, axis)},
+                    {"subtract": lambda shifted, logs, powers, scores, axis: shifted - _lse(-shifted, axis)}),
+            does="The log-sum-exp is that of the negative scores.",
+            why="The denominator of the softmax holds the same exponentials as its numerator.",
+            ask="Which sign have the scores in your sum?"),
+    Mistake("another function of the weights",
+            change=tuple({"weights_out": of} for of in (
+                lambda logs: np.log(1 - np.exp(logs)), lambda logs: np.exp(logs) * logs, lambda logs: -np.exp(logs) * logs,
+                lambda logs: logs - np.log(1 - np.exp(logs)), lambda logs: np.exp(-logs), lambda logs: 1 - np.exp(logs),
+                lambda logs: np.log(-logs))),
+            does="The answer is computed from the right weights, and is not their logarithm.",
+            why="The logarithm of each weight is asked for, and nothing else.",
+            ask="What does exp of your answer give?"),
     Mistake("no exponential in the sum",
             change=tuple({"exponential": lambda shifted, axis, of=of: of(shifted)} for of in (
                 lambda s: s, np.abs)) + ({"exponential": lambda s, axis: np.abs(s), "log": lambda total: np.log(total + 1)},
@@ -1424,7 +1512,8 @@ DEAD_ROW_MISTAKES = (
             why="Only a row that is all -inf is empty; in any other one the remaining keys share the weight.",
             ask="Which rows have nothing left to attend to: those with any -inf, or those with nothing else?"),
     Mistake("one dead row empties all",
-            change=({"rescue": lambda w, s: w * (not _dead(s).any())},),
+            change=({"rescue": lambda w, s: w * (not _dead(s).any())},
+                    {"rescue": lambda w, s: np.where(_dead(s).any(), 0.0, w)}),
             does="If one row is all -inf, all rows give zeros.",
             why="Each query has weights of its own.",
             ask="Does your test ask about one row, or about the whole array?"),
@@ -1572,6 +1661,12 @@ def _off_diagonal(array):
     return array - np.diag(np.diagonal(array))
 
 
+def _without_row(jacobian, part):
+    found = jacobian.copy()
+    found[part] = 0
+    return found
+
+
 SOFTMAX_OF_WEIGHTS = Mistake(
     "softmax of the weights", change={"weights_in": lambda w: np.exp(w) / np.exp(w).sum(axis=-1, keepdims=True)},
     does="The weights go through another softmax, and are nearly equal.",
@@ -1695,6 +1790,11 @@ softmax_jacobian = Exercise(
                 does="The diagonal is right; beside it another number than -w_i w_j stands.",
                 why="Beside the diagonal only the denominator depends on score j: that gives -w_i w_j.",
                 ask="What is the derivative of weight i with respect to another score j?"),
+        Mistake("one row left at 0", change=tuple({"finish": lambda j, part=part: _without_row(j, part)} for part in (
+                    (-1, ...), (0, ...), (..., -1), (..., 0))),
+                does="The first or the last row, or column, is 0.",
+                why="There are n rows and n columns, from 0 to n - 1; range(n) ends at n - 1.",
+                ask="Which rows do your loops go through?"),
         Mistake("only one triangle", change=({"finish": np.tril}, {"finish": np.triu}),
                 does="The entries above or below the diagonal are 0.",
                 why="Every weight depends on every score: the Jacobian is a full, symmetric matrix.",
@@ -2119,6 +2219,28 @@ online_softmax_stats = Exercise(
                 does="The old sum gets the factor exp(old maximum - block's maximum), also where the block's is lower.",
                 why="All terms are measured from the new running maximum: the factor is exp(old - new), never above 1.",
                 ask="From which maximum is the new block measured, and from which the old sum?"),
+        Mistake("another factor for the old sum",
+                change=tuple({"rescale": lambda row_sum, row_max, new_max, of=of: row_sum * of(row_max, new_max)
+                              if row_sum else 0.0} for of in (
+                    lambda old, new: np.exp(2 * (old - new)), lambda old, new: np.exp((old - new) / 2),
+                    lambda old, new: np.exp2(old - new), lambda old, new: 10.0 ** (old - new),
+                    lambda old, new: 1 / (1 + new - old), lambda old, new: old / new, lambda old, new: new / old,
+                    lambda old, new: np.exp(-new), lambda old, new: np.exp(old), lambda old, new: 1 - np.exp(old - new))),
+                does="When the maximum grows, the old sum gets a factor that is not exp(old maximum - new maximum).",
+                why="exp(score - new) is exp(score - old) times exp(old - new).",
+                ask="By which factor does exp(score - maximum) change when the maximum changes?"),
+        Mistake("one score of each block left out",
+                change=tuple({"block_sum": lambda block, row_max, new_max, part=part: _exp_sum(block[part], new_max)}
+                             for part in (slice(None, -1), slice(1, None))),
+                does="The first or the last score of each block is missing in the sum.",
+                why="All scores of a block count; range(n - 1) and the slice [1:] leave one out.",
+                ask="How many terms does a block of three scores add?"),
+        Mistake("number of scores instead of the sum",
+                change=({"answer": lambda blocks: _of_all(blocks, lambda s, lengths: float(s.size))},
+                        {"answer": lambda blocks: _of_all(blocks, lambda s, lengths: float(len(lengths)))}),
+                does="The second number is how many scores, or blocks, there are.",
+                why="Each score adds exp(score - maximum), which is 1 only for the largest one.",
+                ask="What does a score far below the maximum add to the sum?"),
         Mistake("both factors swapped",
                 change={"answer": lambda blocks: _streamed(
                     blocks, lambda old, new, own: np.exp(own - new), lambda old, new, own: (
@@ -2383,6 +2505,11 @@ def _merge_cases():
     ]
 
 
+def _for_all(share, of):
+    share = np.broadcast_to(of(share), share.shape)
+    return share, 1 - share
+
+
 def _over_queries(lse, least=0.0):
     highest = lse.max(axis=-1, keepdims=True)
     weights = np.exp(lse - np.where(np.isneginf(highest), 0.0, highest))
@@ -2538,6 +2665,26 @@ MERGE_MISTAKES = (
             does="The log-sum-exp falls when both parts' grow.",
             why="The maximum was subtracted from both; afterwards it has to be added.",
             ask="By how much should the log-sum-exp grow when both parts' grow by 1?"),
+    Mistake("one share for both parts",
+            change=tuple({"shares": lambda weight_a, weight_b, total, lse_a, lse_b, lse, i=i: (
+                MERGE_STEPS["shares"](weight_a, weight_b, total, lse_a, lse_b, lse)[i],) * 2} for i in (0, 1)),
+            does="Both parts get the share of part a, or that of part b.",
+            why="The two shares sum to 1.",
+            ask="Which share has part b if that of part a is 1/4?"),
+    Mistake("shares from doubled exponents",
+            change=tuple({"shares": lambda weight_a, weight_b, total, lse_a, lse_b, lse, p=p, norm=norm: norm(*(
+                share ** p for share in MERGE_STEPS["shares"](weight_a, weight_b, total, lse_a, lse_b, lse)))}
+                for p in (2, 0.5) for norm in (lambda a, b: (a, b), _normalised)),
+            does="The shares enter squared, or as their square roots.",
+            why="A part's share is exp(lse - merged lse), with the difference as it is.",
+            ask="What do your two shares sum to if both log-sum-exps are equal?"),
+    Mistake("one share for all queries",
+            change=tuple({"shares": lambda weight_a, weight_b, total, lse_a, lse_b, lse, of=of: _for_all(
+                MERGE_STEPS["shares"](weight_a, weight_b, total, lse_a, lse_b, lse)[0], of)} for of in (
+                lambda a: a.mean(axis=-1, keepdims=True), lambda a: a.mean(), lambda a: a[..., :1], lambda a: a.max())),
+            does="All queries get the same shares: a mean, or those of the first query.",
+            why="Each query has scores of its own, and so log-sum-exps and shares of its own.",
+            ask="How many shares has part a if there are 5 queries?"),
     Mistake("shares over the queries instead of the parts",
             change=tuple({"shares": lambda weight_a, weight_b, total, lse_a, lse_b, lse, over=over: (
                 over(lse_a), over(lse_b))} for over in (_over_queries, lambda lse: _over_queries(lse, 1e-7))),
