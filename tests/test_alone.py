@@ -123,7 +123,7 @@ class Colab:
             notebook, km=manager, timeout=300, coalesce_streams=True,
             extra_arguments=["--log-level=ERROR"],
             resources={"metadata": {"path": str(folder)}})
-        client.execute(env=self.environment)
+        client.execute(env=self.environment, cleanup_kc=True)  # a manager that is handed over is left running
         return [cell.outputs for cell in cells]
 
 

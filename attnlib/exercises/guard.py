@@ -1,10 +1,14 @@
 """Runs a learner's function so that nothing it does outlasts the call.
 
 `call(function, args, clock)` returns an `Outcome`; it never raises, except for a real Ctrl-C.
-It works in one process and one thread (Jupyter, a terminal, Pyodide): a timer signal ends endless
-loops where signals exist, a trace function where they do not, and both raise again at every further
-step, so that no handler outlasts them; global state is copied before the call and put back after
-it; functions that would end the process are replaced while the call lasts.
+It works in one process (Jupyter, a terminal, Pyodide): a timer signal ends endless loops where
+signals exist, a trace function where they do not, and both raise again at every further step, so
+that no handler outlasts them; global state is copied before the call and put back after it;
+functions that would end the process are replaced while the call lasts.
+
+What neither signal nor trace gets into goes on until it ends by itself: one call of compiled code
+that never looks for signals (a sum over range(10**12), one einsum of hours), and where there are no
+signals (Pyodide, a thread) any compiled call, a wait for a lock among them.
 """
 
 import builtins
@@ -12,35 +16,32 @@ import contextlib
 import dis
 import functools
 import io
+import itertools
 import linecache
 import math
 import operator
 import os
 import random
+import shutil
 import signal
+import subprocess
 import sys
-import sysconfig
 import threading
 import time
 import warnings
 from dataclasses import dataclass, field, replace
+from time import monotonic, process_time  # a learner's function may replace those in the module
 
 import numpy as np
 
+from .doors import LIBRARIES, Blocked, TimeUp, little_memory, shut_doors  # noqa: F401
 from .observe import Answer, read_answer
 
 BUDGET = 3.0  # seconds for all calls of one check together
 PRINTED = 2000  # characters kept of what the learner's function prints
-set_recursion_limit = sys.setrecursionlimit
-DEEPEST = 5000  # recursion limit a learner may ask for; more can overflow the C stack
-
-
-class TimeUp(BaseException):
-    """The time for a check is over; not an Exception, so that `except Exception` lets it pass."""
-
-
-class Blocked(BaseException):
-    """The learner's function called something that would end the process or wait for ever."""
+# the guard's own hold on what is shut while a learner's function runs
+_set_recursion_limit, _handle = sys.setrecursionlimit, signal.signal
+_setitimer, _send = getattr(signal, "setitimer", None), getattr(signal, "pthread_kill", None)
 
 
 @dataclass(frozen=True)
@@ -132,7 +133,7 @@ class Captured(io.TextIOBase):
 
 # ---------------------------------------------------------------- global state
 
-MODULES = (np, np.linalg, np.random, math, os, random, time, builtins)
+MODULES = (np, np.linalg, np.random, math, os, random, time, builtins, sys, signal, itertools, shutil, subprocess)
 
 
 class State:
@@ -219,81 +220,78 @@ def _restore_torch(state):
         torch.set_grad_enabled(grad)
 
 
-# ---------------------------------------------------------------- doors kept shut
-
-def _blocked(name):
-    def stand_in(*args, **kwargs):
-        raise Blocked(name)
-
-    return stand_in
-
-
-SHUT = {
-    os: ("_exit", "abort", "kill", "killpg", "fork", "execv", "execve", "_execvpe"),
-    builtins: ("input", "exit", "quit", "breakpoint"),
-}
-
-
-@contextlib.contextmanager
-def shut_doors(function, silent=False):
-    """Replace what would end the process or wait for a person, while the block lasts; print too if silent."""
-    undo = [(vars(builtins), "print", print)] if silent else []
-    if silent:
-        builtins.print = lambda *args, **kwargs: None
-    for module, names in SHUT.items():
-        for name in names:
-            if hasattr(module, name):
-                undo.append((vars(module), name, getattr(module, name)))
-                setattr(module, name, _blocked(name))
-    names = getattr(function, "__globals__", {})
-    for name in ("exit", "quit"):  # IPython puts its own into the notebook's names
-        if hasattr(names.get(name), "_ip") or type(names.get(name)).__name__ == "Quitter":
-            undo.append((names, name, names[name]))
-            names[name] = _blocked(name)
-    limit = sys.setrecursionlimit
-    sys.setrecursionlimit = lambda depth: limit(min(depth, DEEPEST))
-    try:
-        yield
-    finally:
-        sys.setrecursionlimit = limit
-        for names, name, value in undo:
-            names[name] = value
-
-
 # ---------------------------------------------------------------- the time limit
 
+TICK = 0.05  # seconds between two looks at the time
+IDLE = 0.0005  # seconds of CPU: what computes less than that in a tick waits
+PATIENCE = 5  # on a busy machine an answer may take that many times its seconds
+
+
+class Meter:
+    """Counts the seconds of a call: of CPU while it computes, of the clock while it waits.
+
+    So a busy machine, or one that is put to sleep, makes no right answer late; and a wait for a
+    lock, which takes no CPU, ends all the same.
+    """
+
+    def __init__(self, seconds):
+        self.seconds, self.used, self.awake = seconds, 0.0, 0.0
+        self.at, self.cpu = monotonic(), process_time()
+
+    @property
+    def left(self):
+        return self.seconds - self.used
+
+    def over(self):
+        if monotonic() - self.at >= TICK:
+            self.read()
+        return self.used > self.seconds or self.awake > PATIENCE * self.seconds
+
+    def read(self):
+        now, cpu = monotonic(), process_time()
+        gone, computed = now - self.at, cpu - self.cpu
+        self.at, self.cpu = now, cpu
+        awake = min(gone, max(computed, 2 * TICK))  # a stopped process hears of no tick
+        self.awake += awake
+        self.used += awake if computed < IDLE else min(gone, computed)
+
+
+def _on_main_thread():
+    return threading.current_thread() is threading.main_thread()
+
+
 def _has_timer():
-    on_main_thread = threading.current_thread() is threading.main_thread()
-    return on_main_thread and hasattr(signal, "setitimer") and sys.platform != "emscripten"
+    return _on_main_thread() and hasattr(signal, "setitimer") and sys.platform != "emscripten"
 
 
 class TimerLimit:
     """Raises TimeUp when the time is over, and at every further step until the function has ended."""
 
     def __init__(self, seconds):
-        self.seconds = seconds
-        self.ending = Ending()
-        self.interrupted = False
+        self.meter, self.ending, self.interrupted = Meter(seconds), Ending(), False
 
     def __enter__(self):
         self.ending.begin()
-        self.alarm = signal.signal(signal.SIGALRM, self._on_alarm)
-        self.interrupt = signal.signal(signal.SIGINT, self._on_interrupt)
-        self.started = time.monotonic()
-        self.timer = signal.setitimer(signal.ITIMER_REAL, self.seconds, 0.005)
+        self.alarm = _handle(signal.SIGALRM, self._on_alarm)
+        self.interrupt = _handle(signal.SIGINT, self._on_interrupt)
+        self.started = monotonic()
+        self.watch = Watch(self.meter)
+        self.timer = _setitimer(signal.ITIMER_REAL, TICK, TICK)
         return self
 
     def __exit__(self, *error):
         self.ending.finish(*error)
-        signal.setitimer(signal.ITIMER_REAL, 0)
-        signal.signal(signal.SIGALRM, self.alarm or signal.SIG_DFL)
-        signal.signal(signal.SIGINT, self.interrupt or signal.default_int_handler)
+        _setitimer(signal.ITIMER_REAL, 0)
+        self.watch.end()
+        _handle(signal.SIGALRM, self.alarm or signal.SIG_DFL)
+        _handle(signal.SIGINT, self.interrupt or signal.default_int_handler)
         if self.timer[0]:  # somebody else's timer goes on with what it has left
-            left = self.timer[0] - (time.monotonic() - self.started)
-            signal.setitimer(signal.ITIMER_REAL, max(left, 0.001), self.timer[1])
+            left = self.timer[0] - (monotonic() - self.started)
+            _setitimer(signal.ITIMER_REAL, max(left, 0.001), self.timer[1])
+        self.meter.read()
 
     def _on_alarm(self, number, frame):
-        if self.ending.reaches(frame):
+        if self.meter.over() and self.ending.reaches(frame):
             self.ending.start(frame)
             raise TimeUp
 
@@ -302,38 +300,83 @@ class TimerLimit:
         raise KeyboardInterrupt
 
 
+class Watch:
+    """A thread that makes room at the recursion limit, where no handler of a signal could run."""
+
+    def __init__(self, meter):
+        self.meter, self.main = meter, threading.get_ident()
+        self.lasts = threading.Lock()
+        self.lasts.acquire()
+        self.thread = threading.Thread(target=self.run, daemon=True)
+        self.thread.start()
+
+    def run(self):
+        while not self.lasts.acquire(timeout=4 * TICK):
+            if self.meter.over():
+                _set_recursion_limit(sys.getrecursionlimit() + ROOM)
+                _send(self.main, signal.SIGALRM)
+
+    def end(self):
+        """Wait for it: a signal that comes after its handler has gone would end the process."""
+        self.lasts.release()
+        self.thread.join()
+
+
 class TraceLimit:
     """The same by a trace function: slower, but it needs neither signals nor the main thread."""
 
     interrupted = False
 
     def __init__(self, seconds):
-        self.seconds = seconds
-        self.ending = Ending()
+        self.meter, self.ending = Meter(seconds), Ending()
 
     def __enter__(self):
-        self.until = time.monotonic() + self.seconds
         self.before = sys.gettrace(), sys.getprofile()
         self.ending.begin()
         sys.setprofile(self._profile)  # for a function that switches the trace function off
-        sys.settrace(self._trace)
+        sys.settrace(self.trace)
         return self
 
     def __exit__(self, *error):
         self.ending.finish(*error)
         sys.settrace(self.before[0])
         sys.setprofile(self.before[1])
+        self.meter.read()
 
-    def _trace(self, frame, *unused):
-        if time.monotonic() > self.until and self.ending.reaches(frame):
+    def trace(self, frame, event, unused):
+        if self.meter.over() and self.ending.reaches(frame):
             self.ending.start(frame)
             raise TimeUp
+        if event == "call" and not _is_room():
+            frame.f_trace = Again(self)
+            raise RecursionError("maximum recursion depth exceeded")
         frame.f_trace_opcodes = frame.f_trace_opcodes or _jumps_to_itself(frame.f_code)
-        return self._trace
+        return self.trace
 
     def _profile(self, frame, *unused):
-        if time.monotonic() > self.until + 0.1 and self.ending.reaches(frame):
+        if self.meter.over() and self.ending.reaches(frame):
             self.ending.start(frame)
+
+
+ROOM = 30  # frames that the guard needs below the learner's
+
+
+def _is_room(frames=ROOM):
+    """Whether so many more frames fit under the recursion limit."""
+    try:
+        return frames == 0 or _is_room(frames - 1)
+    except RecursionError:
+        return False
+
+
+class Again:
+    """A frame's trace function that switches the limit's on again: see Ending."""
+
+    def __init__(self, limit):
+        self.limit = limit
+
+    def __del__(self):
+        sys.settrace(self.limit.trace)
 
 
 @functools.cache
@@ -354,11 +397,11 @@ class Ending:
 
     def reaches(self, frame):
         """Whether a frame belongs to the call, and not to the guard itself."""
-        return frame is not self.base and not _is_guards(frame)
+        return self.base is not None and frame is not self.base and not _is_guards(frame)
 
     def start(self, frame):
-        if not self.on:
-            set_recursion_limit(sys.getrecursionlimit() + 300)  # an endless recursion left no room for what ends it
+        if not self.on:  # an endless recursion left no room for what ends it
+            _set_recursion_limit(sys.getrecursionlimit() + 10 * ROOM)
         self.on = True
         while frame is not None and frame is not self.base:
             self.take(frame)
@@ -395,6 +438,10 @@ def _is_guards(frame):
     return frame.f_code.co_filename == __file__
 
 
+def _ignore(unraisable):
+    pass
+
+
 def _raise_time_up(*unused):
     raise TimeUp
 
@@ -421,15 +468,16 @@ def call(function, args, clock, seed=0, around=contextlib.nullcontext, silent=Fa
     """
     outcome, captured = Outcome(), Captured()
     state = State()
-    started = time.monotonic()
     limit = (TimerLimit if _has_timer() else TraceLimit)(max(clock.left, 0.05))
     try:
-        with warnings.catch_warnings(), np.errstate(all="ignore"), shut_doors(function, silent), around():
+        with (warnings.catch_warnings(), np.errstate(all="ignore"), shut_doors(function, limit.meter, silent),
+              little_memory(), around()):
             warnings.simplefilter("ignore")
             # the global generators start differently at each call and alike in each session
             np.random.seed(seed)
             random.seed(seed)
             sys.stdout = sys.stderr = captured
+            sys.unraisablehook = _ignore  # what ends an endless recursion may itself find no room in a __del__
             with limit:
                 outcome.answer, outcome.failure = _run(function, args)
     except TimeUp as error:
@@ -438,7 +486,7 @@ def call(function, args, clock, seed=0, around=contextlib.nullcontext, silent=Fa
         outcome.failure = _failure(error)
     finally:
         state.restore()
-        clock.left -= time.monotonic() - started
+        clock.left -= limit.meter.used
     if limit.interrupted:
         raise KeyboardInterrupt
     outcome.printed = captured.text
@@ -479,9 +527,6 @@ def _failure(error):
     return Failure(type(error).__name__, text, number, line)
 
 
-LIBRARIES = (os.path.dirname(os.path.dirname(os.path.abspath(np.__file__))) + os.sep,
-             sysconfig.get_path("stdlib") + os.sep,
-             os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep)
 
 
 def _learners_line(traceback):

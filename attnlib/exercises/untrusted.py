@@ -27,7 +27,8 @@ WHOLE_CELL = ("%%time", "%%timeit", "%%capture", "%%prun")
 NOT_THEIRS = ("attnlib", "numpy", "torch", "scipy")  # an answer is not a library's function
 # Libraries whose names the grading looks up: they are put back before each exercise.
 RESTS_ON = ("attnlib", "builtins", "contextlib", "dis", "functools", "importlib", "inspect", "itertools", "json",
-            "math", "numpy", "operator", "os", "random", "re", "signal", "textwrap", "time", "tracemalloc", "types")
+            "math", "numpy", "operator", "os", "random", "re", "resource", "shutil", "signal", "subprocess", "textwrap",
+            "threading", "time", "tracemalloc", "types")
 OF_TORCH = ("torch", "torch.nn.functional", "torch.overrides", "torch.linalg")
 
 
