@@ -4,13 +4,16 @@ import asyncio
 import builtins
 import collections
 import contextlib
+import gc
 import io
 import itertools
 import math
 import os
+import pathlib
 import queue
 import random
 import re
+import shutil
 import signal
 import subprocess
 import sys
@@ -636,3 +639,123 @@ def test_event_loop_is_not_needed():
         return grade("softmax", softmax).status
 
     assert asyncio.run(inside()) == "correct"
+
+
+# ---------------------------------------------------------------- a hostile learner
+
+class OwnSignature:
+    """A callable whose attributes fail or never end."""
+
+    def __init__(self, **attributes):
+        self.attributes = attributes
+
+    def __getattr__(self, name):
+        if name in self.attributes:
+            return self.attributes[name]()
+        raise AttributeError(name)
+
+    def __call__(self, scores, axis=-1):
+        return softmax(scores, axis)
+
+
+def wraps_itself(scores, axis=-1):
+    return softmax(scores, axis)
+
+
+wraps_itself.__wrapped__ = wraps_itself
+
+
+class OddModule:
+    __module__ = 3
+
+    def __call__(self, scores, axis=-1):
+        return softmax(scores, axis)
+
+
+@pytest.mark.parametrize("thing, words", [
+    (OwnSignature(__signature__=forever.__get__(0)), "did not finish"),
+    (OwnSignature(__signature__=lambda: 1 / 0), "ZeroDivisionError"),
+    (OwnSignature(__code__=lambda: 7, __globals__=lambda: 5), "correct"),
+    (wraps_itself, "correct"), (OddModule(), "correct"),
+])
+def test_odd_callables(thing, words):
+    assert words in said(thing).message
+
+
+def clears_modules(scores, axis=-1):
+    sys.modules.clear()
+
+
+def clears_builtins(scores, axis=-1):
+    vars(builtins).clear()
+
+
+def breaks_the_checker(scores, axis=-1):
+    guard.call = guard.TimerLimit = threading.Thread = np.array = None
+
+
+def breaks_imports(scores, axis=-1):
+    sys.modules["numpy"] = None
+    sys.meta_path.clear()
+    sys.path_hooks.clear()
+
+
+def takes_signals(scores, axis=-1):
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    signal.signal(signal.SIGTERM, signal.SIG_IGN)
+    sys.unraisablehook = threading.excepthook = None
+    gc.disable()
+    sys.setswitchinterval(3)
+
+
+def inner_world():
+    signals = [signal.getsignal(number) for number in signal.valid_signals()]
+    return (signals, sys.modules["numpy"], list(sys.meta_path), list(sys.path_hooks), guard.call, guard.TimerLimit,
+            threading.Thread, threading.excepthook, sys.unraisablehook, np.array, len(vars(builtins)), gc.isenabled(),
+            sys.getswitchinterval(), itertools.count, time.sleep, open, io.open, os.remove)
+
+
+@pytest.mark.parametrize("function", [clears_modules, clears_builtins, breaks_the_checker, breaks_imports,
+                                      takes_signals])
+def test_what_checks_rest_on_is_put_back(function):
+    before = inner_world()
+    assert said(function).status in ("error", "incorrect")
+    assert inner_world() == before and said(softmax).status == "correct"
+
+
+def closes_the_output(scores, axis=-1):
+    sys.stdout.close()
+    sys.__stdout__.close()
+    return softmax(scores, axis)
+
+
+def test_output_stays_open(capsys):
+    assert said(closes_the_output).status == "correct"
+    assert not sys.stdout.closed and not sys.__stdout__.closed
+
+
+@pytest.mark.parametrize("act, name", [
+    (lambda: os.remove("work.txt"), "remove"),
+    (lambda: pathlib.Path("work.txt").unlink(), "unlink"),
+    (lambda: shutil.rmtree("."), "rmtree"),
+    (lambda: open("work.txt", "w"), "open"),
+    (lambda: pathlib.Path("work.txt").write_text("x"), "open"),
+    (lambda: os.close(1), "close"),
+    (lambda: signal.setitimer(signal.ITIMER_REAL, 0), "setitimer"),
+    (lambda: signal.signal(signal.SIGALRM, signal.SIG_IGN), "signal"),
+    (lambda: subprocess.run(["sleep", "9"]), "run"),
+    (lambda: os.system("sleep 9"), "system"),
+])
+def test_files_and_processes_are_left_alone(act, name, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "work.txt").write_text("mine")
+    assert f"It calls {name}(), which an answer must not do" in " ".join(said(calls(act)).message.split())
+    assert (tmp_path / "work.txt").read_text() == "mine"
+
+
+def test_a_library_may_write_files(tmp_path):
+    def function(scores, axis=-1):
+        np.save(tmp_path / "weights.npy", softmax(scores, axis))
+        return np.load(tmp_path / "weights.npy")
+
+    assert said(function).status == "correct"

@@ -5,6 +5,7 @@ The stand-ins are the learner's own steps to the guard: what ends a loop gets in
 
 import builtins
 import contextlib
+import io
 import itertools
 import os
 import shutil
@@ -13,6 +14,7 @@ import subprocess
 import sys
 import sysconfig
 import time
+import types
 
 import numpy as np
 
@@ -46,7 +48,8 @@ SHUT = {
 }
 # what a library may do (Triton keeps compiled kernels in files), and a learner's own code may not
 SHUT_TO_LEARNERS = {
-    os: ("remove", "unlink", "rmdir", "removedirs", "rename", "renames", "replace", "truncate"),
+    os: ("remove", "unlink", "rmdir", "removedirs", "rename", "renames", "replace", "truncate", "ftruncate", "close",
+         "dup2"),
     shutil: ("rmtree", "move"),
     subprocess: ("Popen", "run", "call", "check_call", "check_output"),
 }
@@ -57,6 +60,15 @@ def _shut_to_learners(name, original):
         if not _for_a_library(sys._getframe(1)):
             raise Blocked(name)
         return original(*args, **kwargs)
+
+    return stand_in
+
+
+def _open(original):
+    def stand_in(file, mode="r", *args, **kwargs):
+        if set("wax+") & set(mode) and not _for_a_library(sys._getframe(1)):
+            raise Blocked("open")
+        return original(file, mode, *args, **kwargs)
 
     return stand_in
 
@@ -114,6 +126,8 @@ def _stand_ins(meter, silent):
         yield from ((module, name, _shut_to_learners(name, getattr(module, name, None))) for name in names)
     yield from ((itertools, name, kind) for name, kind in STEPPING.items())
     yield builtins, "iter", _iter(iter)
+    yield builtins, "open", _open(open)
+    yield io, "open", _open(open)
     yield time, "sleep", _sleep(meter, time.sleep)
     if hasattr(signal, "SIGALRM"):
         yield signal, "signal", _set_handler(signal.signal)
@@ -131,7 +145,7 @@ def shut_doors(function, meter, silent=False):
             undo.append((vars(module), name, getattr(module, name)))
             instead[id(getattr(module, name))] = stand_in
             setattr(module, name, stand_in)
-    names = getattr(function, "__globals__", {})
+    names = function.__globals__ if type(function) is types.FunctionType else {}
     for name, value in list(names.items()):  # from time import sleep; IPython's own exit
         if name in ("exit", "quit") and (hasattr(value, "_ip") or type(value).__name__ == "Quitter"):
             instead[id(value)] = _blocked(name)

@@ -6,6 +6,7 @@ import functools
 import importlib
 import inspect
 import types
+import types
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -262,7 +263,7 @@ def unusable_function(exercise, function):
     usage = f'check("{exercise.name}", {exercise.name})'
     if function is NOT_GIVEN:
         return f"The second argument is missing: your function, as in {usage}."
-    if type(function).__module__.startswith("triton."):
+    if str(type(function).__module__).startswith("triton."):
         return ("The second argument is a kernel itself. Pass the Python function that makes the output, "
                 f"launches the kernel as kernel[grid](...), and returns the output: {usage}.")
     if callable(function):
@@ -301,8 +302,11 @@ IDLE = {"RESUME", "NOP", "CACHE", "LOAD_CONST", "RETURN_CONST", "RETURN_VALUE", 
 
 def does_nothing(function):
     """Whether a function's code computes nothing: pass, ..., or names set to constants."""
-    code = getattr(inspect.unwrap(function), "__code__", None)
-    return code is not None and all(step.opname in IDLE for step in dis.get_instructions(code))
+    try:
+        code = getattr(inspect.unwrap(function), "__code__", None)
+    except ValueError:  # it wraps itself
+        return False
+    return isinstance(code, types.CodeType) and all(step.opname in IDLE for step in dis.get_instructions(code))
 
 
 def not_attempted(function, seen):
@@ -330,7 +334,25 @@ def grade(name, function=NOT_GIVEN):
     problem = exercise.missing()
     if problem:
         return Grade("not attempted", (), report.wrap(f"{exercise.name}: not checked. {problem}"))
+    failure = call(functools.partial(look_at, function), (), Clock(1)).failure
+    if failure:
+        lines = [f"{exercise.name}: not checked. What was passed cannot be looked at as a function.", "",
+                 *report.error_lines(failure)]
+        return Grade("error", (), report.wrap("\n".join(lines)))
     return grade_function(exercise, function)
+
+
+def look_at(function):
+    """What grading will do with a callable before it calls it: an object of a learner's own class may do anything."""
+    for take in (signature_text, source, does_nothing):
+        take(function)
+
+
+def signature_text(function):
+    try:
+        return str(inspect.signature(function))
+    except (ValueError, TypeError):  # a builtin, say
+        return ""
 
 
 def permutation(exercise, function):

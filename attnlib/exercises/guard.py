@@ -15,6 +15,7 @@ import builtins
 import contextlib
 import dis
 import functools
+import gc
 import io
 import itertools
 import linecache
@@ -29,6 +30,7 @@ import sys
 import threading
 import time
 import warnings
+from _signal import getsignal  # signal's own makes an enum of each answer, in ten times the time
 from dataclasses import dataclass, field, replace
 from time import monotonic, process_time  # a learner's function may replace those in the module
 
@@ -133,20 +135,28 @@ class Captured(io.TextIOBase):
 
 # ---------------------------------------------------------------- global state
 
-MODULES = (np, np.linalg, np.random, math, os, random, time, builtins, sys, signal, itertools, shutil, subprocess)
+MODULES = (np, np.linalg, np.random, math, os, random, time, builtins, sys, signal, itertools, shutil, subprocess,
+           threading)
+OWN = __name__.partition(".")[0]
+
+
+def _own_modules():
+    return [module for name, module in list(sys.modules.items()) if name.partition(".")[0] == OWN]
 
 
 class State:
     """A copy of the global state that a learner's function might change."""
 
     def __init__(self):
-        self.modules = [(module, dict(vars(module))) for module in MODULES]
+        self.modules = [(module, dict(vars(module))) for module in (*MODULES, *_own_modules())]
         self.numpy_random = np.random.get_state(legacy=False)
         self.random = random.getstate()
         self.environ = dict(os.environ)
         self.directory = _directory()
         self.streams = sys.stdin, sys.stdout, sys.stderr
-        self.path = sys.path, list(sys.path)
+        self.lists = [(each, list(each)) for each in (sys.path, sys.meta_path, sys.path_hooks)]
+        self.handlers = _handlers()
+        self.garbage = gc.isenabled(), gc.get_threshold(), sys.getswitchinterval()
         self.recursion = sys.getrecursionlimit()
         self.print_options = np.get_printoptions()
         self.hooks = sys.gettrace(), sys.getprofile(), sys.excepthook, sys.displayhook
@@ -163,8 +173,9 @@ class State:
         if self.directory and _directory() != self.directory:
             os.chdir(self.directory)
         sys.stdin, sys.stdout, sys.stderr = self.streams
-        sys.path, entries = self.path
-        sys.path[:] = entries
+        for each, entries in self.lists:
+            each[:] = entries
+        self._restore_handlers()
         sys.setrecursionlimit(self.recursion)
         np.set_printoptions(**self.print_options)
         self._restore_hooks()
@@ -176,6 +187,26 @@ class State:
             sys.settrace(trace)
         if sys.getprofile() is not profile:
             sys.setprofile(profile)
+
+
+    def _restore_handlers(self):
+        enabled, threshold, interval = self.garbage
+        (gc.enable if enabled else gc.disable)()
+        gc.set_threshold(*threshold)
+        sys.setswitchinterval(interval)
+        for number, handler in self.handlers.items():
+            if getsignal(number) != handler:
+                _handle(number, handler)
+
+
+SIGNALS = [int(number) for number in signal.valid_signals()]
+
+
+def _handlers():
+    """The handlers that Python has for signals; only the main thread may set them."""
+    if not _on_main_thread():
+        return {}
+    return {number: handler for number in SIGNALS if (handler := getsignal(number)) is not None}
 
 
 def _directory():
@@ -224,7 +255,7 @@ def _restore_torch(state):
 
 TICK = 0.05  # seconds between two looks at the time
 IDLE = 0.0005  # seconds of CPU: what computes less than that in a tick waits
-PATIENCE = 5  # on a busy machine an answer may take that many times its seconds
+PATIENCE = 10  # on a busy machine an answer may take that many times its seconds
 
 
 class Meter:
@@ -251,7 +282,7 @@ class Meter:
         now, cpu = monotonic(), process_time()
         gone, computed = now - self.at, cpu - self.cpu
         self.at, self.cpu = now, cpu
-        awake = min(gone, max(computed, 2 * TICK))  # a stopped process hears of no tick
+        awake = min(gone, max(computed, TICK))  # a stopped process hears of no tick
         self.awake += awake
         self.used += awake if computed < IDLE else min(gone, computed)
 
@@ -476,7 +507,7 @@ def call(function, args, clock, seed=0, around=contextlib.nullcontext, silent=Fa
             # the global generators start differently at each call and alike in each session
             np.random.seed(seed)
             random.seed(seed)
-            sys.stdout = sys.stderr = captured
+            sys.stdout = sys.stderr = sys.__stdout__ = sys.__stderr__ = captured
             sys.unraisablehook = _ignore  # what ends an endless recursion may itself find no room in a __del__
             with limit:
                 outcome.answer, outcome.failure = _run(function, args)
@@ -495,8 +526,13 @@ def call(function, args, clock, seed=0, around=contextlib.nullcontext, silent=Fa
 
 def _run(function, args):
     """(answer, failure). Here, within the limit, also an exception's text is read, and its frames go."""
+    names = [(vars(builtins), dict(vars(builtins))), (sys.modules, dict(sys.modules))]
     try:
-        return read_answer(function(*args)), None
+        try:
+            return read_answer(function(*args)), None
+        finally:  # before anything of ours needs them
+            for now, before in names:
+                now.update(before)
     except TimeUp:
         raise
     except BaseException as error:
