@@ -3,6 +3,7 @@
 import dataclasses
 import itertools
 import math
+from types import SimpleNamespace
 
 import numpy as np
 
@@ -68,6 +69,39 @@ def _best_only(weights):
     return (weights == weights.max(axis=-1, keepdims=True)) / 1.0
 
 
+def _guarded_sums(weights):
+    """The sums of the rows, with 1 for a row of zeros."""
+    total = weights.sum(axis=-1, keepdims=True)
+    return np.where(total == 0, 1.0, total)
+
+
+def _largest_alone(weights):
+    return np.where(weights == weights.max(axis=-1, keepdims=True), weights, 0.0)
+
+
+def _some_largest(k, again):
+    """The k largest weights of a row; divided by their sum again, or not."""
+    def choose(weights):
+        limit = np.sort(weights, axis=-1)[..., -min(k, weights.shape[-1]), None]
+        kept = np.where(weights >= limit, weights, 0.0)
+        return kept / _guarded_sums(kept) if again else kept
+
+    return {"weights_in": choose}
+
+
+def _above(limit, again):
+    """The weights of at least this size; divided by their sum again, or not."""
+    def choose(weights):
+        kept = np.where(weights >= limit, weights, 0.0)
+        return kept / _guarded_sums(kept) if again else kept
+
+    return {"weights_in": choose}
+
+
+def _first_query(weights):
+    return np.broadcast_to(weights[..., :1, :], weights.shape)
+
+
 def _collapsed(reduce):
     def finish(output, weights, value):
         return reduce(output, axis=_leading(output)) if output.ndim > 2 else output
@@ -104,7 +138,30 @@ AV_MISTAKES = (
             does="Each query gets the one value with the largest weight.",
             why="All values count, each with its weight; choosing one has no useful gradient.",
             ask="What do the smaller weights contribute?"),
-    Mistake("weights normalised again", change={"weights_in": lambda w: w / w.sum(axis=-1, keepdims=True)},
+    Mistake("only the largest weight", change=({"weights_in": _largest_alone},),
+            does="All weights of a query but the largest are 0.",
+            why="All values count, each with its weight; the small ones together may weigh more than the largest.",
+            ask="What do the smaller weights contribute?"),
+    Mistake("only some of the largest weights", alone=True,
+            change=tuple(_some_largest(k, again) for k in (2, 3) for again in (False, True)),
+            does="Only the two or three largest weights of a query count.",
+            why="All values count, each with its weight.",
+            ask="What do the smaller weights contribute?"),
+    Mistake("small weights set to 0", alone=True,
+            change=tuple(_above(limit, again) for limit in (0.1, 0.05, 0.01) for again in (False, True)),
+            does="Weights below a limit count as 0.",
+            why="All values count, each with its weight; many small weights add up.",
+            ask="What do the smaller weights contribute?"),
+    Mistake("the first query's weights for all", alone=True,
+            change=({"weights_in": _first_query}, {"weights_in": lambda w: np.broadcast_to(w[..., -1:, :], w.shape)}),
+            does="All queries use the weights of the first, or of the last one.",
+            why="Each query mixes the values in its own way; that is the point of attention.",
+            ask="Which row of the weights belongs to query i?"),
+    Mistake("weights normalised again",
+            change=({"weights_in": lambda w: w / w.sum(axis=-1, keepdims=True)},
+                    {"weights_in": lambda w: w / _guarded_sums(w)},
+                    *({"weights_in": lambda w, e=e: w / (w.sum(axis=-1, keepdims=True) + e)}
+                      for e in (1e-6, 1e-8, 1e-9, 1e-12))),
             does="The weights are divided by their sum once more.",
             why="That undoes dropout and everything else that was done to the weights on purpose. "
                 "The product takes them as they are.",
@@ -147,6 +204,47 @@ AV_MISTAKES = (
             does="Of the products of weights and values only the largest counts, feature by feature.",
             why="The output is the sum of all of them: each value counts as much as its weight says.",
             ask="What becomes of the products that are not the largest?"),
+    Mistake("keys shifted by one", alone=True,
+            change=({"values_in": lambda value: np.roll(value, 1, -2)}, {"values_in": lambda value: np.roll(value, -1, -2)},
+                    {"combine": lambda w, v: w[..., :-1] @ v[..., 1:, :]},
+                    {"combine": lambda w, v: w[..., 1:] @ v[..., :-1, :]}),
+            does="Weight j meets the value beside value j.",
+            why="Weight j belongs to value j: both run over the keys in the same order.",
+            ask="Which value belongs to the first column of the weights?"),
+    Mistake("every second key left out",
+            change=({"combine": lambda w, v: w[..., ::2] @ v[..., ::2, :]},
+                    {"combine": lambda w, v: w[..., 1::2] @ v[..., 1::2, :]}),
+            does="Only every second key's value counts.",
+            why="All n_k values count; a step of 2 in a slice or a range skips half of them.",
+            ask="Which keys does your sum run over?"),
+    Mistake("median of the values", alone=True,
+            change={"combine": lambda w, v: np.broadcast_to(np.median(v, axis=-2, keepdims=True),
+                                                            (*w.shape[:-1], v.shape[-1])).copy()},
+            does="Every query gets the median of all values.",
+            why="A value counts as much as its weight says.",
+            ask="Where does your output depend on the weights?"),
+    Mistake("logarithms of the weights", alone=True,
+            change=tuple({"weights_in": lambda w, e=e: np.log(w + e)} for e in (0.0, 1e-9, 1e-8, 1e-6, 1e-12, 1e-10, 1e-7)),
+            does="The values are mixed with the logarithms of the weights.",
+            why="The weights are shares of one whole, and each value counts as much as its share.",
+            ask="What should a value with the weight 0 contribute?"),
+    Mistake("mean of the values added", alone=True,
+            change=({"finish_output": lambda out, w, v: out + v.mean(axis=-2, keepdims=True)},
+                    {"finish_output": lambda out, w, v: out + v.sum(axis=-2, keepdims=True)},
+                    {"finish_output": lambda out, w, v: out - v.mean(axis=-2, keepdims=True)}),
+            does="The mean or the sum of all values is added to the output, or subtracted.",
+            why="Output i is the weighted sum alone.",
+            ask="Which of your lines adds something to the weighted sum?"),
+    Mistake("minimum of weight and value", alone=True, change={"combine": lambda w, v: np.minimum(
+                w[..., None], v[..., None, :, :]).sum(axis=-2)},
+            does="Of each weight and value the smaller one is added up.",
+            why="Each value counts as much as its weight says: the two are multiplied.",
+            ask="Which operation joins a weight and a value?"),
+    Mistake("weights added to the values", alone=True, change={"combine": lambda w, v: (
+                w[..., None] + v[..., None, :, :]).sum(axis=-2)},
+            does="Each weight is added to the value, not multiplied with it.",
+            why="Each value counts as much as its weight says: the two are multiplied.",
+            ask="What should a value with the weight 0 contribute?"),
     Mistake("keys in reverse order",
             change=({"values_in": lambda value: value[..., ::-1, :]},),
             does="The first key's weight meets the last value.",
@@ -156,9 +254,12 @@ AV_MISTAKES = (
             does="The outputs of some queries stay 0.",
             why="There are n_q outputs; positions run from 0 to n_q - 1, and range(n) ends at n - 1.",
             ask="Which queries does your loop run over?"),
-    Mistake("only the first query", change=({"finish_output": lambda out, w, v: out[..., :1, :]},
-                                            {"finish_output": lambda out, w, v: out[..., -1:, :]}),
+    Mistake("only the first query", change={"finish_output": lambda out, w, v: out[..., :1, :]},
             does="The answer holds one output; there are n_q queries.",
+            why="Each query has an output of its own: shape (..., n_q, d_v).",
+            ask="How many rows should the answer have?"),
+    Mistake("only the last query", change={"finish_output": lambda out, w, v: out[..., -1:, :]},
+            does="The answer holds one output, that of the last query; there are n_q queries.",
             why="Each query has an output of its own: shape (..., n_q, d_v).",
             ask="How many rows should the answer have?"),
     Mistake("outputs summed over the queries",
@@ -238,6 +339,7 @@ def _av_cases():
         Case(DROPPED, (np.array([[0.5, 0.0], [0.0, 0.0]]), np.array([[2.0], [6.0]]))),
         Case(FLOAT32, (np.array([[0.5, 0.5]], f4), np.array([[2], [6]], f4))),
         Case(FLOAT32, (_weights(5, 3, seed=9, dtype=f4), normal(3, 7, seed=10, dtype=f4))),
+        Case(FLOAT32, (_weights(3, 3, seed=13, dtype=f4), normal(3, 3, seed=14, dtype=f4))),
         Case(FLOAT16, (_weights(2, 5, seed=11, dtype=f2), normal(5, 3, seed=12, dtype=f2))),
     ]
 
@@ -307,8 +409,9 @@ ATTENTION_SOFTMAX_MISTAKES = (
           "minimum subtracted instead of maximum", "mean subtracted instead of maximum",
           "maximum of absolute values", "divided by the maximum", "scores clipped"),
     *softmax.KEEPDIMS_MISTAKES,
-    *pick(softmax.EXPONENTIAL_MISTAKES, "no exponential", "power of 2 instead of e",
-          "sigmoid instead of softmax", "argmax instead of softmax"),
+    *pick(softmax.EXPONENTIAL_MISTAKES, "no exponential", "absolute values instead of exponentials",
+          "squares instead of exponentials", "power of 2 instead of e", "power of 10 instead of e",
+          "expm1 instead of exp", "sigmoid instead of softmax", "argmax instead of softmax"),
     softmax.SIGN,
     *pick(softmax.TOTAL_MISTAKES, "not divided by the sum", "sum over the wrong axis",
           "epsilon in the denominator", "divided by the mean", "divided by the Euclidean length",
@@ -317,6 +420,19 @@ ATTENTION_SOFTMAX_MISTAKES = (
         "divide": lambda powers, total: powers, "finish_output": lambda output, weights, value: (
             output / weights.sum(axis=-1))}),
     *drop(softmax.AXIS_MISTAKES, "softmax over everything"), OVER_EVERYTHING,
+    Mistake("exponential of the sum", alone=True,
+            change=({"total": lambda powers, axis: powers.prod(axis=-1, keepdims=True)},
+                    {"shift": lambda s, axis: s, "total": lambda powers, axis: powers.prod(axis=-1, keepdims=True)}),
+            does="The exponentials are divided by exp of the sum of the scores, which is their product.",
+            why="The exponentials are summed, not the scores: then each row of weights sums to 1.",
+            ask="Which comes first in the denominator, the sum or the exponential?"),
+    Mistake("ReLU instead of the exponential", alone=True,
+            change=({"shift": lambda s, axis: s, "exponential": lambda s, axis: np.maximum(s, 0.0)},
+                    {"shift": lambda s, axis: s, "exponential": lambda s, axis: np.maximum(s, 0.0),
+                     "divide": lambda p, t: p}),
+            does="Negative scores count as 0, and the others as they are.",
+            why="The softmax gives every key a positive weight: exp(score), divided by the row's sum.",
+            ask="What weight should a key with a negative score get?"),
     Mistake("temperature applied",
             change=tuple({"rescale": lambda scores, query, value, c=c: scores * c}
                          for c in (2.0, 0.5, 10.0, 0.1, 100.0, 0.01, 1000.0)),
@@ -402,7 +518,14 @@ ATTENTION_PRODUCT_MISTAKES = (
 KEYS_LEFT_OUT = ({"keys": lambda key, value: (key[..., :-1, :], value[..., :-1, :])},
                  {"keys": lambda key, value: (key[..., 1:, :], value[..., 1:, :])})
 
-(CAUSAL,) = (also(raw_scores.CAUSAL_APPLIED, {"finish_scores": np.tril}, {"weights_out": np.tril}),)
+def _causal_at_the_end(scores):
+    """Only keys up to the query's position, the last query at the last key."""
+    n_q, n_k = scores.shape[-2:]
+    return np.where(np.tri(n_q, n_k, n_k - n_q, dtype=bool), scores, -np.inf)
+
+
+(CAUSAL,) = (also(raw_scores.CAUSAL_APPLIED, {"finish_scores": np.tril}, {"weights_out": np.tril},
+                  {"finish_scores": _causal_at_the_end}),)
 CAUSAL = dataclasses.replace(CAUSAL, does="Keys after the query are hidden, or their scores or weights set to 0.")
 
 VALUE_MISTAKES = (
@@ -415,6 +538,15 @@ VALUE_MISTAKES = (
             does="The queries or the values are added to the output, where the shapes fit at all.",
             why="A residual connection belongs to the layer around attention, not into it.",
             ask="Which of your lines is not part of attention?"),
+    Mistake("values instead of keys", alone=True, change={"keys": lambda key, value: (value, value)},
+            does="The queries are compared with the values, which are mixed as well; that fits only for d_k = d_v.",
+            why="The keys decide how much each position counts; what it contributes is its value.",
+            ask="What are the keys there for?"),
+    Mistake("softmax of the output", alone=True,
+            change={"finish_output": lambda output, weights, value: raw_scores._softmax(output)},
+            does="The output goes through a softmax besides.",
+            why="The softmax turns scores into weights. The output is a mean of values, and no distribution.",
+            ask="How often does a softmax stand in attention, and where?"),
     Mistake("queries instead of values", change={"choose_values": lambda query, key, value: query},
             does="The queries are mixed, not the values; that fits only for n_q = n_k.",
             why="The weights run over the keys, and each key has a value.",
@@ -452,10 +584,47 @@ def attention_cases():
     ]
 
 
+def epsilon_of(number):
+    return Mistake(
+        f"{number:.4g} added to the sum", change={"total": lambda powers, axis: powers.sum(axis=axis, keepdims=True) + number},
+        does=f"{number:.4g} is added to the sum of the exponentials: a row of weights does not sum to 1.",
+        why="With the maximum subtracted the sum is at least 1 and never 0.",
+        ask="How small can the sum get once the maximum is subtracted?")
+
+
+def scores_cut_at(number):
+    limit = abs(number)
+    return Mistake(
+        f"scores cut at {limit:.4g}", change={"finish_scores": lambda scores: np.clip(scores, -limit, limit)},
+        does=f"Scores above {limit:.4g} and below -{limit:.4g} are cut to that.",
+        why="The differences of large scores disappear. The maximum that is subtracted is all that exp needs.",
+        ask="What should the weights of the scores 10000 and 9999 be?")
+
+
+def scores_capped_at(number):
+    return Mistake(
+        f"scores capped at {abs(number):.4g}", change={"finish_scores": lambda scores: number * np.tanh(scores / number)},
+        does=f"The scores go through {abs(number):.4g} tanh(score / {abs(number):.4g}).",
+        why="The softmax takes the scores as they are; a query may prefer one key by far.",
+        ask="What happens to a large score before your softmax?")
+
+
+def mixed_with_equal(number):
+    return Mistake(
+        f"weights mixed with {number:.4g} of equal ones",
+        change={"weights_out": lambda weights: (1 - number) * weights + number / weights.shape[-1]},
+        does=f"Each weight is {1 - number:.4g} times the softmax, plus an equal share of {number:.4g}.",
+        why="The softmax's weights are used as they are.",
+        ask="What is done to the weights after the softmax?")
+
+
+ATTENTION_FITTED = (raw_scores.divided_by, raw_scores.under_the_root, raw_scores.power_of_d_k, scores_cut_at,
+                    scores_capped_at, epsilon_of, mixed_with_equal)
+
 attention = Exercise(
     name="attention", signature="(query, key, value)", part=PART,
     text="Scaled dot-product attention, softmax(Q Kᵀ / sqrt(d_k)) V, of shape (..., n_q, d_v).",
-    answer=attention_answer, steps=ATTENTION_STEPS, cases=attention_cases,
+    answer=attention_answer, steps=ATTENTION_STEPS, cases=attention_cases, fitted=ATTENTION_FITTED,
     hints=(
         "Three steps, each an exercise of its own: scores, weights, output.",
         "The scores are Q Kᵀ / sqrt(d_k): swap the last two axes of key, and no others.",
@@ -468,7 +637,8 @@ attention = Exercise(
         *ATTENTION_PRODUCT_MISTAKES,
         *ATTENTION_SOFTMAX_MISTAKES,
         *drop(AV_MISTAKES, "weights normalised again", "divided by the number of keys",
-              "only the best key's value", "one key left out"),
+              "only the best key's value", "one key left out", "only the last query", "the first query's weights for all",
+              "logarithms of the weights"),
         also(*pick(AV_MISTAKES, "one key left out"), *KEYS_LEFT_OUT),
         *VALUE_MISTAKES,
     ),
@@ -545,6 +715,20 @@ def _swapped_mask(mask):
     return swap(mask) if mask.ndim > 1 else mask
 
 
+def _all_or_nothing(weights, mask, scores):
+    """Zeros everywhere, if one query may attend to nothing."""
+    return weights * 0.0 if not _somewhere(mask).all() else weights
+
+
+def _fitted_fill(make):
+    """A mistake of mask_scores with a number in it, with the dead rows handled or left alone."""
+    def masked(number):
+        mistake = make(number)
+        return dataclasses.replace(mistake, change=without_dead_rows(mistake.change))
+
+    return masked
+
+
 def without_dead_rows(*changes):
     """Each change twice: with the dead rows handled, and with them left alone."""
     return tuple({**change, **more} for change in changes for more in ({}, {"dead_rows": _left_alone}))
@@ -558,7 +742,7 @@ def with_numbers_only(mistake):
 
 # without a maximum a large negative number cannot be told from -inf
 KNOWN_SHIFT = {"shift": softmax.SOFTMAX_STEPS["shift"]}
-LARGE = (-1e9, -1e4, -9999.0, -1e3, -100.0, -1e5, -1e6, -1e8, -1e10)
+LARGE = (-1e9, -1e4, -9999.0, -1e3, -100.0, -50.0, -30.0, -1e5, -1e6, -1e8, -1e10, -1e7, -500.0)
 LARGE_ADDED = ((-1e9,), (-1e9, False), (-1e9, True, True), (-1e10,), (-1e10, False), (-1e10, True, True),
                (-1e4,), (-1e3,), (-1e5,), (-1e6,), (-1e8,))
 
@@ -598,7 +782,7 @@ MASKING_MISTAKES = (
             ask="What is 0 * inf, and how can the mask choose instead of multiply?"),
     Mistake("large negative number instead of -inf",
             change=tuple({"fill": _filled(value), "dead_rows": _left_alone, **KNOWN_SHIFT} for value in LARGE)
-                   + tuple({"fill": _filled(value), **KNOWN_SHIFT} for value in LARGE[1:5])
+                   + tuple({"fill": _filled(value), **KNOWN_SHIFT} for value in LARGE[1:7])
                    + ({"fill": _filled(LARGE[0]), "dead_rows": _numbers_only, **KNOWN_SHIFT},),
             does="Masked scores are a number such as -1e9. A query that may attend to nothing gets "
                  "uniform weights; in float16 the number may overflow, and the weights are NaN.",
@@ -642,6 +826,43 @@ MASKING_MISTAKES = (
             why="The maximum that is subtracted must be that of the allowed scores. So the mask comes "
                 "before the maximum, not after the exponential or the softmax.",
             ask="What is left of the scores 0 and 1 if a masked score of 10000 is the maximum?"),
+    Mistake("hidden for all queries", alone=True,
+            change=tuple({"combine_mask": lambda mask, scores, reduce=reduce: np.broadcast_to(
+                reduce(np.broadcast_to(mask, scores.shape), axis=-2, keepdims=True), scores.shape), **more}
+                for reduce in (np.all, np.any) for more in ({}, {"dead_rows": _left_alone})),
+            does="A key is hidden from all queries as soon as it is hidden from one, or only if it is from all.",
+            why="Each entry of the mask speaks for one query and one key.",
+            ask="Over which axis does your all, or any, go?"),
+    Mistake("everything 0 if one query may attend to nothing",
+            change={"dead_rows": lambda weights, mask, scores: _all_or_nothing(
+                MASKED_STEPS["dead_rows"](weights, mask, scores), mask, scores)},
+            does="As soon as one query may attend to nothing, all queries get zeros.",
+            why="Only that query's output is 0. The others attend as the mask lets them.",
+            ask="For which rows do you set the output to 0: for all, or for those without any key?"),
+    Mistake("dead rows attend to one key", alone=True,
+            change=tuple({"dead_rows": lambda weights, mask, scores, at=at: np.where(
+                _somewhere(mask), weights, np.eye(weights.shape[-1])[at])} for at in (0, -1)),
+            does="A query that may attend to nothing gets the first value, or the last one.",
+            why="By definition its output is 0. argmax of equal scores is 0, and so picks the first key.",
+            ask="What should a query get that may attend to nothing?"),
+    Mistake("rows that hold a masked key uniform", alone=True,
+            change={"dead_rows": lambda weights, mask, scores: np.where(
+                mask.all(axis=-1, keepdims=True), weights, 1 / weights.shape[-1])},
+            does="A query from which any key is hidden gets the mean of all values.",
+            why="Only a row without any allowed key is special: not any, which is not the same as not all.",
+            ask="For a row of True and False, what do any and all say?"),
+    Mistake("only below the lowest score", alone=True, change=without_dead_rows(
+                {"fill": lambda scores, mask, dtype: np.where(mask, scores, scores.min() - 1)},
+                {"fill": lambda scores, mask, dtype: np.where(mask, scores, scores.min(axis=-1, keepdims=True) - 1)},
+                {"fill": lambda scores, mask, dtype: np.where(mask, scores, scores - scores.max())}),
+            does="Masked scores are a little lower than the lowest one.",
+            why="A score a little lower still has a weight. Only -inf is below every score.",
+            ask="Which score gives a weight of exactly 0 after the softmax?"),
+    Mistake("dead rows not divided", alone=True,
+            change={"dead_rows": lambda weights, mask, scores: np.where(_somewhere(mask), weights, 1.0)},
+            does="A query that may attend to nothing gets the sum of all values.",
+            why="By definition its output is 0. exp(0) is 1 for every key, and nothing was divided.",
+            ask="What should a query get that may attend to nothing?"),
     Mistake("mask transposed", change=({"sense": _swapped_mask}, {"sense": swap}, {"sense": lambda mask: mask.T}),
             does="The mask's rows are taken for keys and its columns for queries.",
             why="Row i of the mask belongs to query i, column j to key j, as in the scores.",
@@ -794,6 +1015,14 @@ def masked_attention_cases():
     ]
 
 
+def _only_dead_rows_wrong(values, wanted):
+    """Whether all rows are right but those that have to be 0."""
+    if values.shape != wanted.shape:
+        return False
+    dead = (wanted == 0).all(axis=-1)
+    return bool(np.allclose(values[~dead], wanted[~dead], rtol=1e-3, atol=1e-3))
+
+
 masked_attention = Exercise(
     name="masked_attention", signature="(query, key, value, attn_mask)", part=PART,
     text="Attention under a boolean mask (True: may attend) that broadcasts to the scores' shape. A "
@@ -809,8 +1038,10 @@ masked_attention = Exercise(
         "subtract 0 instead of a maximum of -inf, and divide by 1 instead of a sum of 0.",
     ),
     mistakes=(*MASKING_MISTAKES, *MASKED_SOFTMAX_MISTAKES),
+    fitted=(*map(_fitted_fill, raw_scores.FITTED_FILLS), *ATTENTION_FITTED),
     aspects={**raw_scores.mask_scores.aspects, DEAD: Mistake(
         "dead rows not zero",
+        holds=_only_dead_rows_wrong,
         does="A query that may attend to nothing gets something else than zeros.",
         why="By definition its output is 0: there is nothing to mix.",
         ask="What are the weights of a row in which every key is masked?")},
@@ -967,6 +1198,51 @@ DROPOUT_MISTAKES = (
             does="The answer is one long row of the kept weights.",
             why="The weights must keep their shape: they still line up with the values.",
             ask="Which function chooses between two values, entry by entry?"),
+    Mistake("keep returned instead of the weights",
+            change=({"drop": lambda weights, keep, p: np.where(keep, 1.0, 0.0)},
+                    {"drop": lambda weights, keep, p: np.where(keep, 1.0, 0.0), "rescale": lambda dropped, keep, p: dropped}),
+            does="The answer holds 0 and one other number: the weights themselves are lost.",
+            why="keep says which weights stay; what stays is the weight, divided by 1 - p.",
+            ask="Where do the weights stand in your answer?"),
+    Mistake("rows treated as a whole", alone=True,
+            change=tuple({"sense": lambda keep, reduce=reduce, axis=axis: np.broadcast_to(
+                reduce(keep, axis=axis, keepdims=True), keep.shape)} for axis in (-1, -2) for reduce in (np.any, np.all)),
+            does="A row or a column of weights is kept or dropped as a whole.",
+            why="keep speaks for each weight by itself.",
+            ask="Over which axis does your all, or any, go?"),
+    Mistake("p added", alone=True, change=({"rescale": lambda dropped, keep, p: dropped + p},
+                    {"rescale": lambda dropped, keep, p: np.where(keep, dropped + p, 0.0)}),
+            does="p is added to the weights.",
+            why="What is dropped is made up for by a factor, 1/(1 - p): then the mean of each weight stays.",
+            ask="Which operation keeps the ratio of two weights that both stay?"),
+    Mistake("dropped weight shared out", alone=True,
+            change=({"rescale": lambda dropped, keep, p: dropped, "finish_weights": lambda dropped, weights, keep, p: np.where(
+                keep, weights + (weights - dropped).sum(axis=-1, keepdims=True) / np.maximum(
+                    keep.sum(axis=-1, keepdims=True), 1), 0.0)},),
+            does="The sum of the dropped weights is shared out equally among those that stay.",
+            why="The factor is 1/(1 - p) for every weight: it keeps the mean, and looks at no other weight.",
+            ask="On what may the factor depend, on p or on the draw?"),
+    Mistake("dropped weights set to something else", alone=True,
+            change=tuple({"rescale": lambda dropped, keep, p: dropped, 
+                "drop": lambda weights, keep, p, other=other, scaled=scaled: np.where(keep, weights / (1 - p) if scaled else weights, other(weights, p))} for scaled in (True, False) for other in (
+                lambda w, p: p, lambda w, p: 1.0, lambda w, p: w.mean(), lambda w, p: w.mean(axis=-1, keepdims=True),
+                lambda w, p: -w, lambda w, p: w / 2, lambda w, p: w * p, lambda w, p: np.nan)),
+            does="Where keep is False stands something else than 0.",
+            why="A dropped weight is 0: its key does not count for this query.",
+            ask="What should stand where keep is False?"),
+    Mistake("keep added to the weights", alone=True,
+            change=({"drop": lambda weights, keep, p: weights + keep}, {"drop": lambda weights, keep, p: weights - ~keep},
+                    {"drop": lambda weights, keep, p: weights + keep, "rescale": lambda dropped, keep, p: dropped}),
+            does="keep counts as 0 and 1 in a sum with the weights.",
+            why="keep has to choose, or to be multiplied: a dropped weight is 0.",
+            ask="What does True + 0.25 give, and what should it give?"),
+    Mistake("another function of p", alone=True,
+            change=tuple(map(rescaled_by, (np.exp, lambda p: np.exp(-p), lambda p: 1 / (1 - p ** 2), lambda p: 1 / (1 - p / 2),
+                                           lambda p: 1 / (1 - p / 100), lambda p: 2, lambda p: 0.5, lambda p: 1 / (1 - p) ** 3,
+                                           lambda p: 1 / (1 - np.sqrt(p)), lambda p: 1 - p ** 2, lambda p: 1 - np.log1p(-p)))),
+            does="The kept weights are multiplied by a number, but not by 1 / (1 - p).",
+            why="A weight is kept with probability 1 - p: the factor that restores its mean is 1/(1 - p).",
+            ask="What is the mean of a weight that is kept with probability 1 - p?"),
     Mistake("small weights dropped",
             change=({"drop": lambda weights, keep, p: np.where(weights > p, weights, 0.0)},
                     {"drop": lambda weights, keep, p: np.where(weights < p, weights, 0.0)}),
@@ -1016,6 +1292,9 @@ def draws_its_own(run):
     if outcome.failure or not outcome.answer.pieces or outcome.answer.pieces[0].values.shape != keep.shape:
         return None
     kept = outcome.answer.pieces[0].values != 0
+    other = run(np.full(keep.shape, 0.0625), ~keep, 0.5)
+    if other.answer and other.answer.pieces and (other.answer.pieces[0].values != 0)[~kept].all():
+        return None  # what keep drops is dropped, though in another place
     by_chance = 64 < kept.sum() < 192 and 64 < (kept == keep).sum() < 192
     return OWN_MASK if by_chance else None
 
@@ -1139,7 +1418,21 @@ HEADS_REVERSED = Mistake(
     why="Head i belongs to the i-th block of features, from the first to the last.",
     ask="Which features belong to head 0?")
 
+HEADS_FIXED = Mistake("number of heads fixed in the code", alone=True,
+        change=tuple({"split": lambda x, n_heads, h=h: _features_divided(x, h)} for h in (2, 8, 4, 12, 3, 16, 1)),
+    does="The number of heads is the same whatever n_heads is; where it does not divide d_model the function stops.",
+    why="n_heads says how many heads there are, and each has d_model // n_heads features.",
+    ask="Where does n_heads stand in your function?")
+
+HEAD_SIZE_FIXED = Mistake("head's size fixed in the code", alone=True,
+        change=tuple({"split": lambda x, n_heads, d=d: x.reshape(*x.shape[:-1], -1, d)} for d in (2, 4, 8, 3, 16, 1)),
+    does="Each head has the same number of features whatever n_heads is; where that does not divide d_model "
+         "the function stops.",
+    why="n_heads says how many heads there are, and each has d_model // n_heads features.",
+    ask="Where does n_heads stand in your function?")
+
 SPLIT_MISTAKES = (
+    HEADS_FIXED, HEAD_SIZE_FIXED,
     dataclasses.replace(HEADS_REVERSED, change={"order": lambda parts: parts[..., ::-1, :]}),
     Mistake("heads not split", change={"split": lambda x, n_heads: x, "move": _as_it_is},
             does="The answer is x, with its features on one axis.",
@@ -1169,7 +1462,7 @@ SPLIT_MISTAKES = (
             why="n_heads says how many heads there are; each has d_model // n_heads features.",
             ask="How long is the last axis of one head?"),
     Mistake("wrong axes swapped",
-            change=({"move": swap}, {"move": lambda parts: np.swapaxes(parts, -1, -3)},
+            change=({"move": swap}, {"move": lambda parts: np.swapaxes(parts, -1, -3)}, {"move": np.transpose},
                     {"move": lambda parts: swap(_swap_heads(parts))},
                     {"move": lambda parts: np.moveaxis(parts, -1, -3)}),
             does="The positions or the features end up on the wrong axis.",
@@ -1186,6 +1479,20 @@ SPLIT_MISTAKES = (
             does="All positions of all sequences stand on one axis.",
             why="Each sequence attends to itself only; the leading axes are kept.",
             ask="Which axis does -1 stand for in your reshape?"),
+    Mistake("twice as many heads", alone=True,
+            change=tuple({"split": lambda x, n_heads, h=h: _features_divided(x, h(n_heads) if x.shape[-1] % h(n_heads) == 0
+                                                                              else n_heads)}
+                         for h in (lambda n: 2 * n, lambda n: n + 1, lambda n: max(n - 1, 1), lambda n: max(n // 2, 1))),
+            does="The features are shared out among another number of heads than n_heads.",
+            why="n_heads says how many heads there are; each has d_model // n_heads features.",
+            ask="How many heads has your answer?"),
+    Mistake("x transposed before the split", alone=True,
+            change=({"split": lambda x, n_heads: _split_by_reshape(swap(x).reshape(x.shape), n_heads), "move": _as_it_is},
+                    {"split": lambda x, n_heads: _features_divided(swap(x).reshape(x.shape), n_heads)},
+                    {"split": lambda x, n_heads: swap(x).reshape(*x.shape[:-2], n_heads, x.shape[-2], -1), "move": _as_it_is}),
+            does="The positions and features of x have changed places before the split.",
+            why="Each position keeps its features: the last axis alone is split.",
+            ask="Which axis of x do you split?"),
     Mistake("all features to each head",
             change={"split": lambda x, n_heads: np.repeat(x[..., None, :], n_heads, axis=-2)},
             does="Each head is a copy of the whole input.",
@@ -1218,6 +1525,7 @@ def _split_cases():
     return [
         Case(PLAIN, (np.arange(8.0).reshape(2, 4), 2)), Case(PLAIN, (np.arange(12.0).reshape(2, 6), 3)),
         case(PLAIN, 3, 5, 21, seed=1), case(PLAIN, 2, 7, 10, seed=2), case(PLAIN, 5, 3, 10, seed=3),
+        case(PLAIN, 6, 2, 48, seed=13),
         case("one head", 1, 3, 5, seed=4), case("as many heads as features", 5, 3, 5, seed=5),
         case(SQUARE, 2, 2, 4, seed=6), case(SQUARE, 3, 3, 9, seed=7), case(SQUARE, 2, 6, 6, seed=8),
         Case(LEADING, (np.arange(16.0).reshape(2, 2, 4), 2)),
@@ -1272,6 +1580,19 @@ MERGE_MISTAKES = (
             does="The function is right with one leading axis and without any, and not with two.",
             why="The heads' axis is the third from the end, -3, whatever stands before it.",
             ask="Which indices name the heads and the positions, however many axes stand before them?"),
+    Mistake("one head's features in place of all", alone=True,
+            change=tuple({"order": lambda heads, f=f: np.broadcast_to(f(heads), heads.shape)} for f in (
+                lambda h: h[..., :1, :, :], lambda h: h[..., -1:, :, :], lambda h: h.sum(axis=-3, keepdims=True),
+                lambda h: h.mean(axis=-3, keepdims=True))),
+            does="All blocks of features are the same: those of one head, or the sum of all.",
+            why="Each head keeps features of its own. They are put behind one another, and nothing is lost.",
+            ask="In what do the blocks of your answer differ?"),
+    Mistake("only half of the features", alone=True,
+            change=({"finish_merge": lambda merged: merged[..., :max(1, merged.shape[-1] // 2)]},
+                    {"finish_merge": lambda merged: merged[..., merged.shape[-1] // 2:]}),
+            does="The answer holds the first or the second half of the features.",
+            why="The features of all heads stand behind one another, n_heads * d_head of them.",
+            ask="How long is the last axis of the answer?"),
     Mistake("heads in reverse order", change={"order": lambda heads: heads[..., ::-1, :, :]},
             does="The last head's features come first.",
             why="The features of head 0 come first, as one block, then those of head 1.",
@@ -1292,6 +1613,11 @@ MERGE_MISTAKES = (
     Mistake("heads added",
             change=({"join": lambda parts: parts.sum(axis=-2)}, {"join": lambda parts: parts.mean(axis=-2)}),
             does="The heads are added or averaged: the answer has d_head features.",
+            why="Each head keeps features of its own. They are put behind one another, and nothing is lost.",
+            ask="How long is the last axis of the answer?"),
+    Mistake("largest of the heads",
+            change=({"join": lambda parts: parts.max(axis=-2)}, {"join": lambda parts: parts.prod(axis=-2)}),
+            does="Of the heads the largest entry, or the product of all, is taken: the answer has d_head features.",
             why="Each head keeps features of its own. They are put behind one another, and nothing is lost.",
             ask="How long is the last axis of the answer?"),
     Mistake("heads put below each other",
@@ -1444,6 +1770,10 @@ def _one_head_scaled_as_many(x, w_q, w_k, w_v, w_o, n_heads):
     return raw_scores._softmax(scores) @ x @ w_v @ w_o
 
 
+def _multi_head(*args):
+    return multi_head_attention_answer(SimpleNamespace(**MULTI_HEAD_STEPS), *args)
+
+
 def _alone(place):
     def finish(heads):
         alone = np.zeros_like(heads)
@@ -1451,6 +1781,27 @@ def _alone(place):
         return alone
 
     return {"finish_heads": finish}
+
+
+def _of_projection(word):
+    """(name, what is done, change) of what may be done to the projected queries, keys or values of each head."""
+    def change(act):
+        if word == "queries":
+            return {"roles": lambda query, key: (act(query), key)}
+        if word == "keys":
+            return {"roles": lambda query, key: (query, act(key))}
+        return {"choose_values": lambda query, key, value: act(value)}
+
+    def unit(array):
+        return array / np.linalg.norm(array, axis=-1, keepdims=True)
+
+    def standard(array):
+        return (array - array.mean(axis=-1, keepdims=True)) / array.std(axis=-1, keepdims=True)
+
+    return (("through a ReLU", "put through a ReLU", change(lambda a: np.maximum(a, 0.0))),
+            ("squared", "squared", change(np.square)), ("through a tanh", "put through a tanh", change(np.tanh)),
+            ("normalised", "divided by their lengths, or standardised", (change(unit), change(standard))),
+            ("through a softmax", "put through a softmax", change(raw_scores._softmax)))
 
 
 SCALE_BY_HEADS = Mistake(
@@ -1490,7 +1841,8 @@ MULTI_HEAD_MISTAKES = (
             why="Each head has scores and weights of its own, from its part of the features.",
             ask="How many tables of weights does your function make?"),
     Mistake("input not projected",
-            change=(_left_out(0, 1, 2), _left_out(0), _left_out(1), _left_out(2), _left_out(0, 1)),
+            change=(_left_out(0, 1, 2), _left_out(0), _left_out(1), _left_out(2), _left_out(0, 1), _left_out(0, 2),
+                    _left_out(1, 2), _left_out(0, 1, 2, 3)),
             does="Queries, keys or values are x itself, without their matrix.",
             why="Each of the three is a projection of its own: x @ w_q, x @ w_k, x @ w_v.",
             ask="Which of the four matrices does your function not use?"),
@@ -1513,6 +1865,50 @@ MULTI_HEAD_MISTAKES = (
             why="Here the projection is x @ w. torch.nn.Linear keeps its weight transposed, and computes "
                 "x @ weight.T.",
             ask="Which axis of w belongs to the input features?"),
+    dataclasses.replace(HEADS_FIXED, change=HEADS_FIXED.change[:5]),
+    Mistake("output subtracted from the input", alone=True, change={"layer_out": lambda output, x: x - output},
+            does="The answer is x minus the output.",
+            why="A residual connection belongs to the layer around attention, not into it.",
+            ask="Which of your lines is not part of attention?"),
+    Mistake("input projected once more", alone=True,
+            change=tuple({"answer": lambda *args, at=at: _multi_head(args[0] @ args[at], *args[1:])} for at in (1, 2, 3, 4)),
+            does="x is multiplied with one of the matrices before all three projections.",
+            why="Queries, keys and values are three projections of x itself.",
+            ask="Which array stands before w_q in your product?"),
+    *(Mistake(f"{word} {text}", alone=True, change=change,
+              does=f"The projected {word} are {said} before attention.",
+              why="Between a projection and the scores nothing happens but the split into heads.",
+              ask=f"What do you do with x @ w_{word[0]}?")
+      for word in ("queries", "keys", "values") for text, said, change in _of_projection(word)),
+    Mistake("projected twice", alone=True, change=tuple({"matrices": lambda *given, places=places: tuple(
+                w @ w if i in places else w for i, w in enumerate(given))} for places in SOME_PLACES),
+            does="One of the matrices is applied two times, or several are.",
+            why="Queries, keys, values and output are each projected once.",
+            ask="How often does each matrix stand in your products?"),
+    Mistake("output projection of the input added",
+            change=({"answer": lambda *args: _multi_head(*args) + args[0] @ args[4]},),
+            does="x @ w_o is added to the output.",
+            why="w_o projects what the heads found, and nothing else.",
+            ask="Which array do you multiply with w_o?"),
+    Mistake("the first head's weights for all", change=(
+                {"weights_in": lambda w: np.broadcast_to(w[..., :1, :, :], w.shape)},
+                {"weights_in": lambda w: np.broadcast_to(w[..., -1:, :, :], w.shape)}),
+            does="All heads use the weights of the first head, or of the last.",
+            why="Each head attends in its own way; that is what several heads are for.",
+            ask="From which queries and keys do the weights of head 1 come?"),
+    Mistake("one head's keys for all", alone=True, change=tuple(
+                {"keys": lambda key, value, at=at, which=which: (
+                    np.broadcast_to(key[..., at, None, :, :], key.shape) if which != "value" else key,
+                    np.broadcast_to(value[..., at, None, :, :], value.shape) if which != "key" else value)}
+                for at in (0, -1) for which in ("both", "key", "value")),
+            does="All heads read the keys, or the values, of one head.",
+            why="Each head has queries, keys and values of its own. Sharing them is multi-query attention.",
+            ask="Which keys does head 1 read?"),
+    Mistake("heads added instead of joined",
+            change={"finish_heads": lambda heads: np.broadcast_to(heads.sum(axis=-3, keepdims=True), heads.shape)},
+            does="The heads' outputs are added up before they are merged: all blocks of features are the same.",
+            why="Each head keeps features of its own. They are put behind one another, and w_o mixes them.",
+            ask="In what do the blocks of your merged array differ?"),
     Mistake("projections mixed up",
             change=tuple(_chosen(*places) for places in OTHER_PLACES),
             does="One of the matrices is used in place of another, or they have changed places.",
@@ -1571,7 +1967,7 @@ def _multi_head_cases():
     tiny = [np.array(w) for w in (w_q, w_k, w_v, [[1.0, 1.0], [0.0, 2.0]])]
     return [
         Case(PLAIN, (np.array([[1.0, 0.0], [0.0, 2.0], [1.0, 1.0]]), *tiny, 2)),
-        case(PLAIN, 2, 5, 6, 1), case(PLAIN, 3, 7, 6, 6), case(PLAIN, 2, 3, 10, 11),
+        case(PLAIN, 2, 5, 6, 1), case(PLAIN, 3, 7, 6, 6), case(PLAIN, 2, 3, 10, 11), case(PLAIN, 6, 2, 24, 56),
         Case("one head", (np.array([[1.0, 0.0], [0.0, 2.0]]), *tiny, 1)), case("one head", 1, 3, 5, 16),
         case(SQUARE, 3, 3, 9, 21), case(SQUARE, 2, 4, 4, 26), case(SQUARE, 6, 6, 6, 31),
         case(LEADING, 2, 3, 6, 36, (2,)), case(LEADING, 3, 5, 6, 41, (2, 3)),
@@ -1585,7 +1981,7 @@ multi_head_attention = Exercise(
     name="multi_head_attention", signature="(x, w_q, w_k, w_v, w_o, n_heads)", part=PART,
     text="Self-attention with several heads: x of shape (..., n, d_model) is projected by x @ w_q, x @ w_k "
          "and x @ w_v, split into heads, attended, merged, and projected by w_o.",
-    answer=multi_head_attention_answer, steps=MULTI_HEAD_STEPS, cases=_multi_head_cases,
+    answer=multi_head_attention_answer, steps=MULTI_HEAD_STEPS, cases=_multi_head_cases, fitted=ATTENTION_FITTED,
     hints=(
         "Five steps: project, split into heads, attend, merge the heads, project once more.",
         "x @ w_q, x @ w_k and x @ w_v are the queries, keys and values of all heads side by side.",
@@ -1647,6 +2043,32 @@ GROUPED_STEPS = {
 TILED = _indexed(lambda i, h, h_kv: i % h_kv)
 
 
+def _plain_attention(query, key, value):
+    return attention_answer(SimpleNamespace(**ATTENTION_STEPS), query, key, value)
+
+
+def _with_each_head(query, key, value):
+    return [_plain_attention(query, key[..., j, None, :, :], value[..., j, None, :, :]) for j in range(key.shape[-3])]
+
+
+def _side_by_side(heads):
+    """The keys of all heads in one row, for every query head."""
+    return heads.reshape(*heads.shape[:-3], 1, -1, heads.shape[-1])
+
+
+def _one_group(heads, key, which):
+    size = heads.shape[-3] // key.shape[-3]
+    found, part = np.zeros_like(heads), slice(0, size) if which == 0 else slice(-size, None)
+    found[..., part, :, :] = heads[..., part, :, :]
+    return found
+
+
+def _dealt(heads, columns):
+    """The heads dealt out into a table of that many columns, and read column by column."""
+    h = heads.shape[-3]
+    return np.take(heads, np.arange(h).reshape(-1, columns).T.ravel(), axis=-3)
+
+
 def _merged(heads, key):
     return _joined(_swap_heads(heads))
 
@@ -1683,11 +2105,59 @@ GROUPED_MISTAKES = (
             does="Only the first h_kv query heads attend; the answer has h_kv heads.",
             why="All h query heads attend: h // h_kv of them share one key head.",
             ask="How many heads must the answer have?"),
-    Mistake("i // h_kv", change=_indexed(lambda i, h, h_kv: i // h_kv),
+    Mistake("size of a group fixed in the code", alone=True,
+            change=tuple(_indexed(lambda i, h, h_kv, c=c: np.minimum(i // c, h_kv - 1)) for c in (2, 4, 8))
+            + tuple(_indexed(lambda i, h, h_kv, c=c: i // c) for c in (2, 4, 8)),
+            does="The same number of query heads share a key head whatever h and h_kv are.",
+            why="A group holds h // h_kv query heads.",
+            ask="How many query heads share one key head?"),
+    Mistake("key heads off by one", alone=True,
+            change=(_indexed(lambda i, h, h_kv: np.minimum((i + 1) // (h // h_kv), h_kv - 1)),
+                    _indexed(lambda i, h, h_kv: (i // (h // h_kv) + 1) % h_kv),
+                    _indexed(lambda i, h, h_kv: np.maximum(i - 1, 0) // (h // h_kv)),
+                    _indexed(lambda i, h, h_kv: (i // (h // h_kv) - 1) % h_kv)),
+            does="The groups begin one query head too early or too late, or read the key head beside their own.",
+            why="Query head i reads key head i // (h // h_kv), both counted from 0.",
+            ask="Which key head do query heads 0 and 1 of 4 read, if there are 2?"),
+    Mistake("query heads averaged within a group", alone=True,
+            change=({"query_heads": lambda query, key: np.repeat(_grouped(np.mean)["query_heads"](query, key),
+                                                                 query.shape[-3] // key.shape[-3], axis=-3)},
+                    {"query_heads": lambda query, key: np.repeat(_grouped(_first_of_group)["query_heads"](query, key),
+                                                                 query.shape[-3] // key.shape[-3], axis=-3)}),
+            does="All query heads of a group ask with the same query: their mean, or the first one's.",
+            why="Every query head keeps its own queries. It is the keys and values that are shared.",
+            ask="In what do the outputs of two query heads of one group differ?"),
+    Mistake("only the first group", alone=True, change=({"heads_out": lambda heads, key: _one_group(heads, key, 0)},
+                    {"heads_out": lambda heads, key: _one_group(heads, key, -1)}),
+            does="Only one group of query heads has an output; the others are 0.",
+            why="All h query heads attend.",
+            ask="Which groups does your loop run over?"),
+    Mistake("query head i reads key head i",
+            change=(_indexed(lambda i, h, h_kv: np.minimum(i, h_kv - 1)),),
+            does="The first h_kv query heads read a key head each, and all others the last one.",
+            why="Query heads that stand side by side share a key head: i // (h // h_kv).",
+            ask="With 4 query heads and 2 key heads, which key head does query head 1 read?"),
+    Mistake("every query head reads all key heads",
+            change=({"answer": lambda *args: np.mean(_with_each_head(*args), axis=0)},
+                    {"answer": lambda *args: np.sum(_with_each_head(*args), axis=0)},
+                    {"answer": lambda query, key, value: _plain_attention(query, _side_by_side(key), _side_by_side(value))}),
+            does="Each query head attends to the keys of all key heads, one after the other or all at once.",
+            why="Each query head reads exactly one key head, i // (h // h_kv).",
+            ask="Which key head does query head 0 read, and which does it not?"),
+    Mistake("query heads in another order", alone=True,
+            change=({"heads_out": lambda heads, key: _dealt(heads, key.shape[-3])},
+                    {"heads_out": lambda heads, key: _dealt(heads, heads.shape[-3] // key.shape[-3])}),
+            does="The outputs are those of the right heads, but the heads stand in another order.",
+            why="Output i belongs to query head i. Groups that are stacked have to be put back one after the other.",
+            ask="Where does the output of query head 1 stand in your answer?"),
+    Mistake("i // h_kv", change=(_indexed(lambda i, h, h_kv: i // h_kv),
+                                 _indexed(lambda i, h, h_kv: np.minimum(i // h_kv, h_kv - 1)),
+                                 _indexed(lambda i, h, h_kv: i // h_kv % h_kv)),
             does="Query head i reads key head i // h_kv, where that exists.",
             why="The number to divide by is the size of a group, h // h_kv, and not the number of groups.",
             ask="How many query heads share one key head?"),
-    Mistake("i % (h // h_kv)", change=_indexed(lambda i, h, h_kv: i % (h // h_kv)),
+    Mistake("i % (h // h_kv)", change=(_indexed(lambda i, h, h_kv: i % (h // h_kv)),
+                                       _indexed(lambda i, h, h_kv: np.minimum(i % (h // h_kv), h_kv - 1))),
             does="Query head i reads key head i % (h // h_kv), where that exists.",
             why="Query heads that stand side by side share a key head: the quotient names it, not the remainder.",
             ask="With 4 query heads and 2 key heads, which key head does query head 1 read?"),
@@ -1800,7 +2270,7 @@ grouped_query_attention = Exercise(
     name="grouped_query_attention", signature="(query, key, value)", part=PART,
     text="Attention with h query heads and h_kv key and value heads: query head i reads key head "
          "i // (h // h_kv). The answer has shape (..., h, n_q, d_v).",
-    answer=grouped_query_attention_answer, steps=GROUPED_STEPS, cases=_grouped_cases,
+    answer=grouped_query_attention_answer, steps=GROUPED_STEPS, cases=_grouped_cases, fitted=ATTENTION_FITTED,
     hints=(
         "h // h_kv query heads that stand side by side share one key head and one value head.",
         "If each key head were there h // h_kv times in a row, it would be attention as you know it.",
@@ -1887,6 +2357,14 @@ def _each(change):
 
 def _ordered(*places):
     return {"gradients": lambda *gradients: tuple(gradients[place] for place in places)}
+
+
+def _backward(*args):
+    return attention_backward_answer(SimpleNamespace(**BACKWARD_STEPS), *args)
+
+
+def _plus(gradients, place, what):
+    return tuple(g + what if i == place else g for i, g in enumerate(gradients))
 
 
 def _over_the_leading(reduce):
@@ -1984,6 +2462,41 @@ BACKWARD_MISTAKES = (
             does="grad_query is made of the queries, or grad_key of the keys; that fits only for n_q = n_k.",
             why="The derivative of q · k with respect to q is k, and the other way round.",
             ask="What is the derivative of q · k with respect to q?"),
+    Mistake("gradient of the scores summed before the product", alone=True,
+            change=({"grad_key": lambda grad_scores, query, key: grad_scores.sum(axis=-2)[..., None] * key},
+                    {"grad_query": lambda grad_scores, key, query: grad_scores.sum(axis=-1)[..., None] * query},
+                    {"grad_key": lambda grad_scores, query, key: grad_scores.sum(axis=-2)[..., None] * query.sum(
+                        axis=-2, keepdims=True)},
+                    {"grad_query": lambda grad_scores, key, query: grad_scores.sum(axis=-1)[..., None] * key.sum(
+                        axis=-2, keepdims=True)}),
+            does="grad_key or grad_query is made of sums of the scores' gradient, each times one row.",
+            why="Each entry (i, j) of it has a query and a key of its own: a matrix product, dSᵀ Q or dS K.",
+            ask="Which query belongs to entry (i, j), and which key?"),
+    Mistake("row sum added without its weights", alone=True,
+            change=({"back_times": lambda weights, centred, grad, total: weights * grad + total},
+                    {"back_times": lambda weights, centred, grad, total: weights * grad - weights * weights * grad.sum(
+                        axis=-1, keepdims=True)}),
+            does="The row sum is added bare, or without the weights in it.",
+            why="Each gradient minus the weighted mean of its row is multiplied with the weight: A * (dA - sum of A * dA).",
+            ask="Which brackets does the formula of the softmax's derivative have?"),
+    Mistake("an argument added to its gradient", alone=True,
+            change=({"answer": lambda *args: _plus(_backward(*args), 0, args[0])},
+                    {"answer": lambda *args: _plus(_backward(*args), 1, args[1])},
+                    {"answer": lambda *args: _plus(_backward(*args), 2, args[2])}),
+            does="A gradient has its argument added to it.",
+            why="A gradient alone is asked for; a step of gradient descent comes later.",
+            ask="What is the gradient if the loss does not depend on the argument?"),
+    Mistake("maximum instead of the row sum", alone=True,
+            change=({"back_total": lambda products: products.max(axis=-1, keepdims=True)},
+                    {"back_centre": lambda grad, total: grad - grad.max(axis=-1, keepdims=True)}),
+            does="The largest entry of each row is subtracted, not the sum of weights times gradients.",
+            why="The softmax's derivative subtracts the weighted mean of the row's gradients.",
+            ask="What is subtracted from each gradient in a row, and what is it a mean of?"),
+    Mistake("gradient of the weights left out", change={
+                "back_times": lambda weights, centred, grad, total: weights},
+            does="grad_query and grad_key are made with the weights, and not with the gradient of the scores.",
+            why="The derivative goes back from the output to the weights, through the softmax to the scores, and then on.",
+            ask="Which array stands before K in grad_query?"),
     Mistake("gradients in another order",
             change=(_ordered(1, 0, 2), _ordered(2, 1, 0), _ordered(2, 0, 1), _ordered(0, 2, 1), _ordered(1, 2, 0)),
             does="The three gradients are right, and come in another order.",
@@ -2113,6 +2626,16 @@ def _blocks(key, value, block_size, extra=0):
             for start in range(0, key.shape[-2], block_size)]
 
 
+def _cut_blocks(key, value, block_size, start=0, stop=lambda size: size, step=0):
+    """Blocks that begin later, end earlier, or follow each other at another distance."""
+    found = [slice(at + start, at + stop(block_size)) for at in range(0, key.shape[-2], max(block_size + step, 1))]
+    return [(key[..., part, :], value[..., part, :]) for part in found if key[..., part, :].shape[-2]]
+
+
+def _every_block_but(which):
+    return lambda *given: [pair for i, pair in enumerate(_blocks(*given)) if i % 2 == which]
+
+
 def _full_blocks(key, value, block_size):
     return [pair for pair in _blocks(key, value, block_size) if pair[0].shape[-2] == block_size]
 
@@ -2207,6 +2730,13 @@ def _shared(out, lse, block, new):
     both = np.logaddexp(lse, new)
     return np.exp(lse - both) * out + np.exp(new - both) * block
 
+
+CAUSAL_IN_BLOCKS = Mistake(
+    "causal mask applied", change={"answer": lambda query, key, value, block_size: attention_answer(
+        SimpleNamespace(**{**ATTENTION_STEPS, "finish_scores": raw_scores._causal}), query, key, value)},
+    does="Keys after the query are hidden.",
+    why="No mask was asked for: here every query may attend to every key.",
+    ask="Which keys may a query attend to if nothing is said?")
 
 STREAM_MISTAKES = (
     Mistake("maximum of the first block kept",
@@ -2310,6 +2840,36 @@ STREAM_MISTAKES = (
             why="n_k need not be a multiple of block_size: the last block may be short. range(0, n_k, block_size) "
                 "has a start for it, and a slice ends by itself where the array ends.",
             ask="How many blocks are there for 7 keys and a block size of 3?"),
+    Mistake("a block counted twice", alone=True,
+            change=({"blocks": lambda *given: [*_blocks(*given), _blocks(*given)[-1]]},
+                    {"blocks": lambda *given: [_blocks(*given)[0], *_blocks(*given)]}),
+            does="The first or the last block counts twice.",
+            why="Each key counts once. A tail that is handled after the loop must not have been in the loop.",
+            ask="Which blocks does your loop read, and which do you read besides?"),
+    Mistake("size of a block fixed in the code", alone=True, change=tuple({"blocks": lambda key, value, size, w=w: [
+                (key[..., at:at + w, :], value[..., at:at + w, :]) for at in range(0, key.shape[-2], size)]}
+                for w in (4, 2, 8, 16, 32)),
+            does="The blocks begin where they should, and all have a length that stands in the code.",
+            why="A block holds block_size keys.",
+            ask="Where does your slice end?"),
+    Mistake("mean instead of the sum of a block", alone=True,
+            change=({"block_sum": lambda powers, factor: powers.mean(axis=-1, keepdims=True)},
+                    {"block_sum": lambda powers, factor: powers.max(axis=-1, keepdims=True)}),
+            does="The running sum gets the mean or the largest of a block's exponentials, not their sum.",
+            why="The sum runs over all keys, each exponential once.",
+            ask="What is added to the running sum for a block of 3 keys?"),
+    Mistake("output halved in every block", alone=True, change=({"after_block": lambda output, row_sum: output / 2},),
+            does="After each block the output is averaged with the one before.",
+            why="Both parts are added; the division by the running sum comes at the end.",
+            ask="What divides the output in your loop?"),
+    Mistake("last key left out", alone=True,
+            change=({"blocks": lambda key, value, size: _blocks(key[..., :-1, :], value[..., :-1, :], size)},
+                    {"blocks": lambda key, value, size: _blocks(key[..., 1:, :], value[..., 1:, :], size)},
+                    {"blocks": lambda key, value, size: [pair for at, pair in zip(range(0, key.shape[-2], size), _blocks(
+                        key, value, size)) if at < key.shape[-2] - 1]}),
+            does="The first or the last key does not count.",
+            why="range(0, n_k - 1, block_size) has no start at the last key, and a slice [:-1] ends before it.",
+            ask="Which keys do your blocks hold together?"),
     Mistake("last block dropped", change=({"blocks": lambda *given: _blocks(*given)[:-1]},
                                           {"blocks": lambda *given: _blocks(*given)[:-1] or _blocks(*given)}),
             does="The last block does not count, whether it is full or not.",
@@ -2319,18 +2879,39 @@ STREAM_MISTAKES = (
             does="The last block is filled up with keys of 0, which get the score 0 and a weight.",
             why="exp(0 - maximum) is not 0: the filling counts. Mask its scores with -inf, or do not fill at all.",
             ask="Which score adds nothing to a sum of exponentials?"),
+    Mistake("every second block dropped", alone=True,
+            change=({"blocks": _every_block_but(0)}, {"blocks": _every_block_but(1)}),
+            does="Only every second block counts.",
+            why="The starts are 0, block_size, 2 block_size and so on; a loop that also moves its own counter skips blocks.",
+            ask="At which keys do your blocks start?"),
+    Mistake("blocks taken for their first key", alone=True,
+            change=({"blocks": lambda *given: [(key[..., :1, :], value[..., :1, :]) for key, value in _blocks(*given)]},),
+            does="Of each block only the first key counts.",
+            why="key[start] is one key; key[start : start + block_size] is the block.",
+            ask="How many keys does your slice hold?"),
+    Mistake("sum starts at 1",
+            change={"start": lambda query, value: (lambda row_max, row_sum, output: (row_max, row_sum + 1, output))(
+                *_stream_start(query, value, 0.0))},
+            does="1 is in the running sum before the first block.",
+            why="Before the first block nothing has been added: the sum starts at 0.",
+            ask="What should the sum be before the first key?"),
     Mistake("first block dropped", change={"blocks": lambda *given: _blocks(*given)[1:]},
             does="The first block does not count.",
             why="The blocks start at key 0.",
             ask="At which key does your first block start?"),
     Mistake("blocks that overlap",
-            change=({"blocks": lambda *given: _blocks(*given, extra=1)}, {"blocks": _from_every_key}),
+            change=({"blocks": lambda *given: _blocks(*given, extra=1)}, {"blocks": _from_every_key},
+                    {"blocks": lambda *given: _cut_blocks(*given, step=-1)}),
             does="Keys where two blocks meet count more than once.",
             why="A slice ends before its second number: key[start : start + block_size] holds block_size keys, "
                 "and the next start is block_size further.",
             ask="Which keys does key[0:3] hold, and where must the next block start?"),
-    Mistake("last key of each block dropped", change={"blocks": lambda *given: _blocks(*given, extra=-1)},
-            does="Each block is one key too short.",
+    Mistake("a key lost between blocks",
+            change=({"blocks": lambda *given: _blocks(*given, extra=-1)},
+                    {"blocks": lambda *given: _cut_blocks(*given, stop=lambda size: max(size - 1, 1))},
+                    {"blocks": lambda *given: _cut_blocks(*given, start=1)},
+                    {"blocks": lambda *given: _cut_blocks(*given, step=1)}),
+            does="Each block is one key too short, at its end or at its beginning, or the next one starts a key too late.",
             why="A slice ends before its second number: key[start : start + block_size] holds block_size keys.",
             ask="Which keys does key[0:3] hold?"),
     Mistake("values of the first block", change={"blocks": _first_values},
@@ -2407,6 +2988,7 @@ STREAM_MISTAKES = (
                          "sqrt(n_q) instead of sqrt(d_k)", "1/2 instead of a square root")),
     *pick(raw_scores.PRODUCT_MISTAKES, "no transpose", "reshape instead of transpose", ".T on a batched array",
           "cosine instead of dot product"),
+    CAUSAL_IN_BLOCKS,
 )
 
 SHORTER_BLOCK, ONE_BLOCK, LONG_BLOCK = "a shorter last block", "one block", "block_size larger than n_k"
@@ -2467,11 +3049,22 @@ def no_scores_kept(run):
     return ALL_SCORES if grows(run, 0.9 * 8 * 96 * 768, arrays(12, 96), arrays(96, 768)) else None
 
 
+def _started_with(number):
+    return Mistake(
+        f"{number:.4g} added to the running sum",
+        change={"finish_stream": lambda output, row_sum, value: output / (row_sum + number)},
+        does=f"{number:.4g} is added to the sum of the exponentials.",
+        why="Before the first block nothing has been added, and with the maximum subtracted the sum is at least 1.",
+        ask="What should the sum be before the first key?")
+
+
+STREAM_FITTED = (raw_scores.divided_by, raw_scores.under_the_root, raw_scores.power_of_d_k, _started_with)
+
 streaming_attention = Exercise(
     name="streaming_attention", signature="(query, key, value, block_size)", part=PART,
     text="Attention with the keys and values read block_size at a time: the result of attention, but no array "
          "of shape (n_q, n_k) is ever made.",
-    answer=streaming_attention_answer, steps=STREAM_STEPS, cases=_stream_cases, audits=(no_scores_kept,),
+    answer=streaming_attention_answer, steps=STREAM_STEPS, cases=_stream_cases, fitted=STREAM_FITTED, audits=(no_scores_kept,),
     aspects={SHORTER_BLOCK: Mistake(
         "only for full blocks",
         does="The function is right where block_size divides n_k, and not where the last block is shorter.",
@@ -2486,7 +3079,8 @@ streaming_attention = Exercise(
         "When the maximum grows, both sums so far get the factor exp(old maximum - new maximum). Then the block's "
         "own exponentials, exp(scores - new maximum), are added.",
         "Start at -inf, 0 and 0. For each block: scores; new maximum, by np.maximum; factor; sum = sum * factor + "
-        "e.sum(axis=-1, keepdims=True), with e = exp(scores - new maximum); output = output * factor + e @ value block. At the end output / sum.",
+        "e.sum(axis=-1, keepdims=True), with e = exp(scores - new maximum); "
+        "output = output * factor + e @ value block. At the end output / sum.",
     ),
     mistakes=STREAM_MISTAKES,
 )

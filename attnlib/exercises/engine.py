@@ -35,6 +35,7 @@ A mistake changes one step or several, each by a function with the step's own pa
   has several variants: `change=({...}, {...})`. They share the name.
 - A number that a learner may choose freely (an epsilon, a limit, a tile) stands in the learner's code: `numbers`
   is a function from all numbers found there to further variants, as `each(change of a number)` makes one.
+- `alone` is for a rare mistake with many variants: it is looked for by itself, and in no pair.
 - Two mistakes whose changes touch different steps make a pair without another word. So keep the
   steps fine. A step that does nothing in the reference (`"after": lambda weights, ...: weights`)
   is a hook for mistakes of the kind "... afterwards".
@@ -75,6 +76,8 @@ Cases are what the function is called with. `Case(aspect, args, extreme=False)`:
   `torch_dtype` (default: the array's) on the case's `device`; the steps stay NumPy.
 - `aspects` maps an aspect to a Mistake to be named when that aspect alone goes unexplained; its
   `holds(values, wanted)`, if there is one, says whether an answer shows that mistake and no other.
+- `fitted` holds functions of one number that give a Mistake: where nothing else explains an answer,
+  the number (what masked scores are lowered by, a limit, an exponent) is read from it.
 - `missing` is a function that says in a sentence what is not there to check the exercise with
   (a library, a device), or ''. `around` gives a context manager in which each call is made.
   `seconds` is the time for all calls of one check, if it has to be longer; a Case's `relative` is a tolerance of its own.
@@ -116,6 +119,7 @@ class Mistake:
     change: dict | tuple = ()
     written: str = ""
     holds: object = None
+    alone: bool = False
     numbers: object = None
 
     @property
@@ -194,6 +198,7 @@ class Exercise:
     library: str = "numpy"
     audits: tuple = ()
     aspects: dict = field(default_factory=dict)
+    fitted: tuple = ()
     missing: object = str
     around: object = contextlib.nullcontext
     seconds: float | None = None
@@ -263,7 +268,8 @@ class Exercise:
         return predicted if isinstance(predicted, Failure) else [(p.shape, p.tobytes()) for p in predicted]
 
     def _composed(self, size):
-        for chosen in itertools.combinations(range(len(self.mistakes)), size):
+        numbers = [i for i, mistake in enumerate(self.mistakes) if size == 1 or not mistake.alone]
+        for chosen in itertools.combinations(numbers, size):
             variants = [range(len(self.mistakes[i].variants)) for i in chosen]
             for picked in itertools.product(*variants):
                 hypothesis = tuple(zip(chosen, picked))

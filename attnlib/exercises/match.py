@@ -165,8 +165,8 @@ def same(first, second, case):
 class Matcher:
     """Holds what was seen on all cases against every hypothesis about it."""
 
-    def __init__(self, exercise, seen, imprecise=False):
-        self.exercise, self.seen, self.imprecise = exercise, seen, imprecise
+    def __init__(self, exercise, seen, imprecise=False, alternatives=MOST_ALTERNATIVES):
+        self.exercise, self.seen, self.imprecise, self.alternatives = exercise, seen, imprecise, alternatives
         self.known = {}
         screen = exercise.screen()
         self.screened = any(one.index == screen and one.case.aspect == PLAIN for one in seen)
@@ -264,7 +264,7 @@ class Matcher:
                 found.setdefault(tuple(m.name for m in mistakes), (mistakes, hypothesis))
         found = list(filter(self._written, found.values())) or list(found.values())
         sets = [mistakes for mistakes, _ in found]
-        if len(sets) > MOST_ALTERNATIVES:  # so many tell no more than what they share
+        if len(sets) > self.alternatives:  # so many tell no more than what they share
             sets = [tuple(m for m in sets[0] if all(m in other for other in sets))]
         return {"sets": sets, "hypothesis": found[0][1]}
 
@@ -333,7 +333,9 @@ def explain(exercise, seen, others=()):
     `others` are asked for a (matcher, finding) of their own where the known mistakes do not explain everything.
     """
     matcher = Matcher(exercise, seen)
-    finding = matcher.finding()
+    finding = matcher.finding(largest=1)
+    if not finding.explained:  # one change of any step is a simpler explanation than two known mistakes
+        matcher, finding = by_operators(exercise, seen, complete=True) or (matcher, matcher.finding())
     for other in others:
         if not finding.explained:
             matcher, finding = other(exercise, seen, finding) or (matcher, finding)
@@ -351,16 +353,22 @@ def explain(exercise, seen, others=()):
     return finding
 
 
-def by_operators(exercise, seen):
+def by_operators(exercise, seen, complete=False):
     """(matcher, finding) if the right answer, or that of changed arguments, was changed in one plain way."""
     plain = [one for one in seen if one.case.aspect == PLAIN]
-    if any(one.failure or not one.values for one in plain) or not operators.operators(exercise):
-        return None  # an exception would be explained by too many
-    for other in (operators.operators(exercise), operators.changed(exercise, operators.Factors(exercise, seen).all())):
-        matcher = Matcher(other, seen)
+    finite = [any(np.isfinite(part.astype(float)).any() for part in one.values) for one in plain]
+    if not all(one.values for one in plain) or 2 * sum(finite) <= len(plain):
+        return None  # an exception, or NaN throughout, would be explained by too many
+    if not operators.operators(exercise) or complete and not any(isinstance(a, np.ndarray) for a in plain[0].case.args):
+        return None
+    kinds = (lambda: operators.operators(exercise),
+             lambda: operators.changed(exercise, operators.Factors(exercise, seen).all()),
+             lambda: operators.changed(exercise, operators.fitted(exercise, seen)))
+    for find in kinds[:1] if complete else kinds:
+        matcher = Matcher(find(), seen, alternatives=float("inf"))  # all say the same: one is enough
         finding = matcher.finding(largest=1)
-        if finding.sets and finding.sets[0] and len(finding.leftover) <= 1:
-            finding.sets = finding.sets[:1]  # the same seen from another side is no second mistake
+        if finding.sets and finding.sets[0] and len(finding.leftover) <= (not complete):
+            finding.sets = finding.sets[:1]
             return matcher, finding
     return None
 
@@ -437,7 +445,8 @@ def add_aspects(finding, matcher):
                     holds(matcher, known[aspect], aspect)):
                 if known[aspect].name not in (mistake.name for chosen in finding.sets for mistake in chosen):
                     finding.generic[known[aspect].name] = known[aspect]
-        return
+        if any(finding.sets) or finding.explained or finding.generic:
+            return
     if right_for_axes(matcher) == {3}:
         finding.generic[generic.THREE_AXES.name] = generic.THREE_AXES
     elif all_right(matcher, SQUARE) and all(misshapen(matcher, k) for k, s in enumerate(matcher.seen)
@@ -452,8 +461,9 @@ def only_where(matcher):
     """The condition on a case's sizes, as a mistake, if the answer is right exactly where it holds."""
     cases = [seen.case for seen in matcher.seen]
     right = [matcher.right(k) for k in range(len(cases))]
-    if sum(right) < 2 or right.count(False) < 2:
-        return []
+    shapes = all(misshapen(matcher, k) or s.failure for k, s in enumerate(matcher.seen) if not right[k])
+    if sum(right) < 2 or right.count(False) < 2 or not shapes:
+        return []  # a wrong number has another cause, which shows at some sizes only
     known = operators.conditions(matcher.exercise, cases)
     return [generic.only_where(text) for text, met in known if met == right][:1]
 

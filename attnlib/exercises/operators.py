@@ -45,7 +45,8 @@ WORDS = {
     "d_k": ("feature", "features"), "d_v": ("feature", "features"), "d_model": ("feature", "features"),
     "d_head": ("feature", "features"), "batch": ("sequence", "sequences"), "one": ("row", "rows"),
 }
-FIRST_AXIS = "batch"
+ONE_LONG = ("new", "one")  # axes of length 1
+ONE_NUMBER = ("total", "back_total", "factor", "block_sum", "of_query", "of_key", "terms")  # steps that make one a row
 
 
 def _softmax(array):
@@ -108,6 +109,15 @@ ELEMENTWISE = (
     ("through a tanh", np.tanh, "after a tanh"),
     ("clipped to 0 and 1", lambda a: np.clip(a, 0, 1), "cut to between 0 and 1"),
     ("clipped to -1 and 1", lambda a: np.clip(a, -1, 1), "cut to between -1 and 1"),
+    ("cubed", lambda a: a ** 3, "to the third power"),
+    ("taken from 1", lambda a: 1 - a, "taken from 1"),
+    ("too large by 1", lambda a: a + 1, "with 1 added"),
+    ("too small by 1", lambda a: a - 1, "with 1 subtracted"),
+    ("doubled", lambda a: 2 * a, "doubled"),
+    ("halved", lambda a: a / 2, "halved"),
+    *((f"rounded to {n} digit" + "s" * (n > 1), lambda a, n=n: np.round(a, n), f"rounded to {n} digit" + "s" * (n > 1))
+      for n in (1, 2, 3, 4)),
+    ("with alternating signs", lambda a: a * (-1.0) ** np.arange(a.shape[-1]), "with every second sign changed"),
 )
 ROWWISE = (
     ("through a softmax", _softmax, "after a softmax of each row"),
@@ -126,14 +136,39 @@ ROWWISE = (
     ("without its row maxima", lambda a: a - a.max(axis=-1, keepdims=True), "with the largest entry of each row subtracted"),
     ("standardised by rows", lambda a: (a - a.mean(axis=-1, keepdims=True)) / a.std(axis=-1, keepdims=True),
      "with each row standardised to mean 0 and deviation 1"),
+    ("without its row minima", lambda a: a - a.min(axis=-1, keepdims=True), "with the smallest entry of each row subtracted"),
+    ("stretched to 0 and 1", lambda a: (a - a.min(axis=-1, keepdims=True)) / np.ptp(a, axis=-1, keepdims=True),
+     "with each row stretched to between 0 and 1"),
+    ("divided by its largest absolute entry", lambda a: a / np.abs(a).max(), "divided by its largest absolute entry"),
+    ("divided by its root mean square", lambda a: a / np.sqrt((a ** 2).mean(axis=-1, keepdims=True)),
+     "with each row divided by its root mean square"),
+    ("divided by the number of its columns", lambda a: a / a.shape[-1], "divided by its number of columns"),
+    ("divided by the root of the number of its columns", lambda a: a / np.sqrt(a.shape[-1]),
+     "divided by the root of its number of columns"),
+    ("squared and normalised", lambda a: a ** 2 / (a ** 2).sum(axis=-1, keepdims=True), "squared, each row divided by its sum"),
+    ("added up along each row", lambda a: np.cumsum(a, axis=-1), "as running sums along each row"),
+    ("added up along each column", lambda a: np.cumsum(a, axis=-2), "as running sums along each column"),
+    ("averaged over each row", lambda a: np.broadcast_to(a.mean(axis=-1, keepdims=True), a.shape), "with the mean of each row everywhere"),
+    ("averaged over each column", lambda a: np.broadcast_to(a.mean(axis=-2, keepdims=True), a.shape),
+     "with the mean of each column everywhere"),
+    ("sorted in each column", lambda a: np.sort(a, axis=-2), "with each column sorted"),
+    ("beside the diagonal only", lambda a: a * (1 - np.eye(*a.shape[-2:])), "with 0 on the diagonal"),
+    ("in reverse order along each row", lambda a: a[..., ::-1], "with each row in reverse order"),
+    ("in reverse order along each column", lambda a: a[..., ::-1, :], "with each column in reverse order"),
+    ("shifted along each row", lambda a: np.roll(a, 1, -1), "shifted by one place along each row"),
     ("sorted in each row", lambda a: np.sort(a, axis=-1), "with each row sorted"),
     ("with nothing but the largest of each row", lambda a: np.where(a == a.max(axis=-1, keepdims=True), a, 0),
      "with 0 for all but the largest entry of each row"),
-    ("below the diagonal only", np.tril, "with 0 above the diagonal"),
-    ("above the diagonal only", np.triu, "with 0 below the diagonal"),
+    ("below the diagonal only", lambda a: a * np.tri(*a.shape[-2:]), "with 0 above the diagonal"),
+    ("above the diagonal only", lambda a: a * np.tri(*a.shape[:-3:-1]).T, "with 0 below the diagonal"),
     ("on the diagonal only", lambda a: a * np.eye(*a.shape[-2:]), "with 0 beside the diagonal"),
 )
 PLACED = (
+    ("shifted along its third last axis", lambda a: np.roll(a, 1, -3), "shifted by one place along its third last axis"),
+    ("shifted back along its third last axis", lambda a: np.roll(a, -1, -3), "shifted back by one place along its third last axis"),
+    ("in reverse order along its third last axis", lambda a: np.flip(a, -3), "in reverse order along its third last axis"),
+    ("averaged over its third last axis", lambda a: np.broadcast_to(a.mean(axis=-3, keepdims=True), a.shape),
+     "with the mean over its third last axis everywhere"),
     ("transposed", lambda a: np.swapaxes(a, -1, -2), "with its last two axes swapped"),
     ("with all its axes reversed", lambda a: a.T, "with all its axes in reverse order, as .T gives it"),
     ("reshaped to its transpose's shape", lambda a: a.reshape(*a.shape[:-2], a.shape[-1], a.shape[-2]),
@@ -142,6 +177,50 @@ PLACED = (
     ("with its third and second last axis swapped", lambda a: np.swapaxes(a, -2, -3),
      "with its axes -2 and -3 swapped"),
 )
+
+
+# what the steps of the references make, where it has a name; the step's own answer is changed
+STEP_WORDS = {
+    "choose_values": "the values", "finish_scores": "the scores", "scores_in": "the scores", "shift": "the shifted scores",
+    "exponential": "the exponentials",
+    "total": "the sum of the exponentials", "weights_out": "the weights", "fill": "the masked scores",
+    "grad_weights": "the gradient of the weights", "back_products": "the products of weights and their gradient",
+    "back_total": "the row sum", "back_finish": "the gradient of the scores", "grad_in": "grad_output",
+    "finish_heads": "the heads' outputs", "project": "the projections",
+    "factor": "the factor of what came before", "powers": "the block's exponentials",
+    "block_sum": "the block's sum", "block_output": "the block's output", "row_sum": "the running sum",
+    "of_query": "the query's variance", "of_key": "the key's variance", "terms": "d_k",
+    "match_key": "the keys of each query head", "match_value": "the values of each query head",
+    "limits": "lengths",
+}
+HIDDEN = (
+    ("hidden at the query's own position", "Query i does not attend to key i.",
+     lambda a: np.eye(*a.shape[-2:], dtype=bool)),
+    ("hidden from the query's position on", "A query attends only to keys before its own position.",
+     lambda a: ~np.tri(*a.shape[-2:], -1, dtype=bool)),
+    ("hidden after the next key", "A query sees the keys up to one after its own position.",
+     lambda a: ~np.tri(*a.shape[-2:], 1, dtype=bool)),
+    ("hidden before the query", "A query attends to its own position and what comes after it.",
+     lambda a: np.tri(*a.shape[-2:], -1, dtype=bool)),
+    ("hidden but for the keys beside the query", "A query attends to the keys beside its own position alone.",
+     lambda a: abs(np.subtract(*np.indices(a.shape[-2:]))) > 1),
+    ("hidden for the first key", "The first key gets no weight.", lambda a: np.arange(a.shape[-1]) == 0),
+    ("hidden for the last key", "The last key gets no weight.", lambda a: np.arange(a.shape[-1]) == a.shape[-1] - 1),
+)
+
+
+def _combined(change):
+    """Changes of the mask, in its full shape; dead rows are those of the mask as it is now, or as it was."""
+    given = {}
+
+    def combine(mask, scores):
+        given["mask"] = np.broadcast_to(mask, scores.shape)
+        return change(given["mask"])
+
+    def as_given(weights, mask, scores):
+        return np.where(given["mask"].any(axis=-1, keepdims=True), weights, 0.0)
+
+    return {"combine_mask": combine}, {"combine_mask": combine, "dead_rows": as_given}
 
 
 class Operators:
@@ -184,8 +263,10 @@ class Operators:
     # ------------------------------------------------------------ what is tried
 
     def all(self):
+        self._answers()
         for label in dict.fromkeys(itertools.chain(*self.labels)):
-            self._left_out(label)
+            if label not in ONE_LONG:
+                self._left_out(label)
         for i in self.arrays + self.masks:
             self._misread(i)
         for i in self.arrays:
@@ -194,10 +275,14 @@ class Operators:
             self._misread_mask(i)
         for i, j in itertools.permutations(self.arrays, 2):
             self._mistaken(i, j)
-        self._answers()
+        self._steps()
         for i in self.numbers:
             self._misread_number(i)
-        return tuple({mistake.name: mistake for mistake in reversed(self.found)}.values())[::-1]
+        found = {}
+        for mistake in self.found:  # the same said of an argument and of the answer is one mistake
+            known = found.get(mistake.name, dataclasses.replace(mistake, change=()))
+            found[mistake.name] = dataclasses.replace(known, change=known.variants + mistake.variants)
+        return tuple(found.values())
 
     def _places(self, label):
         """[(argument, axis)] of a label."""
@@ -260,13 +345,15 @@ class Operators:
         self.add(f"sequences of {name} in another order", f"With leading axes the sequences of {name} have changed places.",
                  why, ask, *only(lambda a: a[::-1]), *only(lambda a: np.roll(a, 1, 0)), *only(lambda a: np.roll(a, -1, 0)))
 
-    def _changed(self, name, changes, kind):
+    def _changed(self, name, changes, kind, single=False):
         """An array, an argument or the answer, changed entry by entry, by rows, or in its places."""
         why = (f"{name} is taken as it is given." if kind == "d" else
                "Nothing of the kind belongs to what is asked for.")
-        for text, change, said in (*ELEMENTWISE, *ROWWISE, *PLACED):
-            self.add(f"{name} {text}", f"{name[0].upper()}{name[1:]} comes in {said}." if kind == "d" else
-                     f"The answer is the right one {said}.", why,
+        for text, change, said in ELEMENTWISE if single else (*ELEMENTWISE, *ROWWISE, *PLACED):
+            does = {"d": f"{name} comes in {said}.", "a": f"The answer is the right one {said}.",
+                    "p": f"{name} is the right one {said}.",
+                    "s": f"Everything is right but that {name} come in {said}."}[kind]
+            self.add(f"{name} {text}", _upper(does), why,
                      f"Which of your lines changes {name} in that way?", *changes(change))
 
     def _mistaken(self, i, j):
@@ -319,14 +406,17 @@ class Operators:
                          self.given(lambda args, j=j: [args[j] if k == i else arg for k, arg in enumerate(args)]))
 
     def _answers(self):
+        for k, label in enumerate(self.answer):
+            self._answer_axis(label, k - len(self.answer))
         if self.exercise.dtype == "bool":
             self._mask_answers()
         else:
-            self._changed("the answer", lambda change: self._everywhere(change), "a")
+            parts = self.exercise.outputs
+            self._changed("all of the answer" if parts else "the answer", lambda change: (self.after(change),), "a")
+            for place, part in enumerate(parts):
+                self._changed(part, lambda change, place=place: (self.after(change, place),), "p")
             for i in self.arrays:
                 self._joined(i)
-        for k, label in enumerate(self.answer):
-            self._answer_axis(label, k - len(self.answer))
         parts = self.exercise.outputs
         if parts:
             self._parts(parts)
@@ -334,10 +424,25 @@ class Operators:
             self._leading(["answer"], lambda change: (self.after(change),), max(len(self.answer), 1))
             self._flat()
 
-    def _everywhere(self, change):
-        """The whole answer changed, and each of its parts alone."""
-        alone = range(len(self.exercise.outputs))
-        return (self.after(change), *(self.after(change, place) for place in alone))
+    def _steps(self):
+        """The answers of the reference's own steps, changed."""
+        if "finish_scores" in self.exercise.steps:
+            for text, does, where in HIDDEN:
+                self.add(f"the scores {text}", does, "Who may attend to whom is not up to the function.",
+                         "Which keys may a query attend to if nothing is said?",
+                         *(self.inside(step, lambda a, where=where, fill=fill: np.where(where(a), fill, a))
+                           for step, fill in (("finish_scores", -np.inf), ("weights_out", 0.0))
+                           if step in self.exercise.steps))
+        for step, name in STEP_WORDS.items():
+            if step in self.exercise.steps:
+                self._changed(name, lambda change, step=step: (self.inside(step, change),), "s", step in ONE_NUMBER)
+        if "combine_mask" in self.exercise.steps:
+            self._mask_changes(_combined, "n_q n_k".split())
+
+    def inside(self, step, change):
+        """The answer with what one step makes changed."""
+        own = self.exercise.steps[step]
+        return {step: lambda *args: change(own(*args))}
 
     def _joined(self, i):
         mine = self.names[i]
@@ -351,18 +456,10 @@ class Operators:
                          {"answer": answer})
 
     def _mask_answers(self):
-        for text, does, change in (
-                ("inverted", "True and False have changed places.", np.logical_not),
-                ("transposed", "The last two axes have changed places.", lambda a: np.swapaxes(a, -1, -2)),
-                ("True throughout", "Every entry is True.", np.ones_like),
-                ("with a False diagonal", "The diagonal is False besides.",
-                 lambda a: a & ~np.eye(*a.shape[-2:], dtype=bool)),
-                ("with a True diagonal", "The diagonal is True besides.", lambda a: a | np.eye(*a.shape[-2:], dtype=bool)),
-                ("on the diagonal only", "Only the diagonal counts.", lambda a: a & np.eye(*a.shape[-2:], dtype=bool)),
-                ("below the diagonal only", "Nothing above the diagonal is True.", np.tril)):
-            self.add(f"the mask {text}", does, "Row i of the mask belongs to query i, column j to key j.",
-                     "What should the first row of the mask be, and what is it?", self.after(change))
-        for k, label in enumerate(self.answer):
+        self._mask_changes(lambda change: (self.after(change),), self.answer)
+
+    def _mask_changes(self, make, axes):
+        for k, label in enumerate(axes):
             one, many = WORDS[label]
             for which, part in (("first", slice(0, 1)), ("last", slice(-1, None))):
                 for value in (False, True):
@@ -371,8 +468,37 @@ class Operators:
                              f"The mask is {value} for the {which} {one}, whatever it should be.",
                              "Each entry of the mask follows from its own row and column.",
                              f"What does your function do with the {which} {one}?",
-                             self.after(lambda a, axis=k - len(self.answer), part=part, value=value: _emptied(
-                                 a, axis, part, value)))
+                             *make(lambda a, axis=k - len(axes), part=part, value=value: _emptied(a, axis, part, value)))
+        for text, does, change in (
+                ("inverted", "True and False have changed places.", np.logical_not),
+                ("transposed", "The last two axes have changed places.", lambda a: np.swapaxes(a, -1, -2)),
+                ("True throughout", "Every entry is True.", np.ones_like),
+                ("with a False diagonal", "The diagonal is False besides.",
+                 lambda a: a & ~np.eye(*a.shape[-2:], dtype=bool)),
+                ("with a True diagonal", "The diagonal is True besides.", lambda a: a | np.eye(*a.shape[-2:], dtype=bool)),
+                ("on the diagonal only", "Only the diagonal counts.", lambda a: a & np.eye(*a.shape[-2:], dtype=bool)),
+                ("below the diagonal only", "Nothing above the diagonal is True.", np.tril),
+                ("above the diagonal only", "Nothing below the diagonal is True.", np.triu),
+                ("shifted down by a row", "Each row is that of the query before.", lambda a: np.roll(a, 1, -2)),
+                ("shifted up by a row", "Each row is that of the query after.", lambda a: np.roll(a, -1, -2)),
+                ("shifted along its rows", "Each column is that of the key before.", lambda a: np.roll(a, 1, -1)),
+                ("shifted back along its rows", "Each column is that of the key after.", lambda a: np.roll(a, -1, -1)),
+                ("with every second key hidden", "Keys 1, 3, 5 and so on are False besides.",
+                 lambda a: a & (np.arange(a.shape[-1]) % 2 == 0)),
+                ("the same for all queries if one is", "A key is seen by all queries if one sees it.",
+                 lambda a: np.broadcast_to(a.any(axis=-2, keepdims=True), a.shape)),
+                ("the same for all queries if all are", "A key is seen only if all queries see it.",
+                 lambda a: np.broadcast_to(a.all(axis=-2, keepdims=True), a.shape)),
+                ("that of the first query for all", "All queries have the row of the first.",
+                 lambda a: np.broadcast_to(a[..., :1, :], a.shape)),
+                ("that of the last query for all", "All queries have the row of the last.",
+                 lambda a: np.broadcast_to(a[..., -1:, :], a.shape)),
+                ("True for rows without any key", "A query that may see no key sees all.",
+                 lambda a: a | ~a.any(axis=-1, keepdims=True)),
+                ("False for rows with a hidden key", "A query that may not see all keys sees none.",
+                 lambda a: a & a.all(axis=-1, keepdims=True))):
+            self.add(f"the mask {text}", does, "Row i of the mask belongs to query i, column j to key j.",
+                     "What should the first row of the mask be, and what is it?", *make(change))
 
     def _answer_axis(self, label, axis):
         one, many = WORDS[label]
@@ -562,7 +688,7 @@ def difference(a, b):
 
 def read_number(error):
     """The number at which an error vanishes, or None: a coarse grid, then the golden section."""
-    grid = np.geomspace(1e-4, 1e4, 49)
+    grid = np.geomspace(1e-6, 1e12, 109)
     tried = {number: error(number) for number in (*-grid[::-1], *grid)}
     best = min(tried, key=tried.get)
     low, high = sorted((best / 1.5, best * 1.5))
@@ -579,6 +705,18 @@ def read_number(error):
             b = low + share * (high - low)
             at_b = error(b)
     return (low + high) / 2 if min(at_a, at_b) < 1e-9 else None
+
+
+def scaled_formula(exercise, numbers):
+    """As formula, with a constant besides."""
+    found = formula(exercise, numbers)
+    known = {case: sizes(exercise, case) for case in numbers}
+    names = [name for name in next(iter(known.values())) if all(name in own for own in known.values())]
+    for name, exponent in itertools.product([] if found else names, EXPONENTS[:4]):
+        rest = {case: number / known[case][name] ** exponent for case, number in numbers.items()}
+        if np.allclose(list(rest.values()), first := next(iter(rest.values())), rtol=1e-6):
+            return f"{first:.4g} {_written(((name, exponent),))}", lambda case: first * sizes(exercise, case)[name] ** exponent
+    return found
 
 
 class Factors:
@@ -598,8 +736,9 @@ class Factors:
         parts = range(len(self.seen[0].values))
         found = [self._of_answer(read, part) for read in (factor, difference) for part in parts]
         if not any(found):
-            operate = Operators(self.exercise)
-            found = [self._of_argument(i) for i in operate.arrays + operate.numbers]
+            # a size multiplied by a large number would fill the memory
+            operate, first = Operators(self.exercise), self.cases[0].args
+            found = [self._of_argument(i) for i in operate.arrays + operate.numbers if not isinstance(first[i], int)]
         return [mistake for mistake in found if mistake]
 
     def _of_answer(self, read, part):
@@ -609,7 +748,7 @@ class Factors:
         numbers = {one.case: read(one.values[part], right[part]) for one, right in zip(self.seen, wanted)}
         if None in numbers.values() or read is factor and np.allclose(list(numbers.values()), 1):
             return None
-        found = formula(self.exercise, numbers)
+        found = scaled_formula(self.exercise, numbers)
         if not found:
             return None
         text, value = found
@@ -641,7 +780,7 @@ class Factors:
             if number is None or math.isclose(number, 1, rel_tol=1e-9):
                 return None
             numbers[one.case] = number
-        found = formula(self.exercise, numbers)
+        found = scaled_formula(self.exercise, numbers)
         if not found:
             return None
         text, value = found
@@ -659,14 +798,45 @@ class Factors:
     def _error(self, one, i, number):
         """How far the answer is from that for one argument multiplied."""
         args = [arg * number if k == i else arg for k, arg in enumerate(one.case.args)]
-        try:
-            with np.errstate(all="ignore"):
-                parts = reference(self.exercise, args)
-                parts = parts if isinstance(parts, tuple) else (parts,)
-                return max(float(np.abs(v - p).max()) / (float(np.abs(v).max()) or 1.0) if np.shape(v) == np.shape(p)
-                           else math.inf for v, p in zip(one.values, parts))
-        except Exception:
-            return math.inf
+        return distance(one, lambda: reference(self.exercise, args))
+
+
+def distance(one, compute):
+    """How far an answer is from what is computed, relative to its largest entry."""
+    try:
+        with np.errstate(all="ignore"):
+            parts = compute()
+            parts = parts if isinstance(parts, tuple) else (parts,)
+            found = max(_gap(values, part) for values, part in zip(one.values, parts))
+            return math.inf if math.isnan(found) else found
+    except Exception:
+        return math.inf
+
+
+def _gap(values, part):
+    values, part = np.asarray(values, float), np.asarray(part, float)
+    if values.shape != part.shape or (np.isfinite(values) != np.isfinite(part)).any():
+        return math.inf
+    finite = np.isfinite(values)
+    size = float(np.abs(values[finite]).max(initial=0))
+    return float(np.abs(values[finite] - part[finite]).max(initial=0)) / (size or 1.0)
+
+
+def fitted(exercise, seen):
+    """The mistakes of an exercise that have a number in them, with the number that an answer tells."""
+    plain = [one for one in seen if one.case.aspect == PLAIN and not one.case.extreme and one.values
+             and distance(one, lambda: exercise.predict((), one.index)) > 1e-6]
+    if not plain:
+        return
+    one = min(plain, key=lambda one: (one.case.size < 40, abs(one.case.size - 40)))
+    for make in exercise.fitted:
+        def compute(number, make=make):
+            steps = {**exercise.steps, "dtype": one.case.dtype, **make(number).variants[0]}
+            return exercise.answer(SimpleNamespace(**steps), *one.case.args)
+
+        number = read_number(lambda number: distance(one, lambda: compute(number)))
+        if number is not None:
+            yield make(float(f"{number:.6g}") if math.isclose(number, float(f"{number:.6g}"), rel_tol=1e-7) else number)
 
 
 def _upper(text):

@@ -75,7 +75,7 @@ dot_score = Exercise(
                 does="The answer is a d_k by d_k table of all products.",
                 why="A dot product uses only the products of equal features, and adds them.",
                 ask="Which entries of the table belong to a dot product?"),
-        Mistake("sum instead of product", change={"product": lambda q, k: q + k},
+        Mistake("sum instead of product", alone=True, change={"product": lambda q, k: q + k},
                 does="The entries of query and key are added, not multiplied.",
                 why="Only a product is large when both are large, and negative when their signs differ.",
                 ask="What happens to each pair of entries before the sum?"),
@@ -114,7 +114,7 @@ dot_score = Exercise(
                 does="Only every second feature counts.",
                 why="All d_k products are added; a step of 2 in a slice or a range skips half of them.",
                 ask="Which features does your slice or your loop go through?"),
-        Mistake("half of the features",
+        Mistake("half of the features", alone=True,
                 change=({"total": lambda product: product[:len(product) // 2].sum()},
                         {"total": lambda product: product[len(product) // 2:].sum()}),
                 does="Only the first or the second half of the features counts.",
@@ -141,24 +141,71 @@ dot_score = Exercise(
                 does="The answer has d_k entries: the sum after each feature.",
                 why="The score is the last of them, one number.",
                 ask="Which entry of a running sum holds the whole sum?"),
-        Mistake("one entry alone multiplied",
+        Mistake("one entry alone multiplied", alone=True,
                 change=({"product": lambda q, k: q * k[0]}, {"product": lambda q, k: q[0] * k},
                         {"product": lambda q, k: q * k[-1]}, {"product": lambda q, k: q[-1] * k}),
                 does="All entries of one vector are multiplied with the same entry of the other.",
                 why="Entry i of the query meets entry i of the key.",
                 ask="Which index do you use for the query, and which for the key?"),
-        Mistake("features shifted",
+        Mistake("features shifted", alone=True,
                 change=({"product": lambda q, k: q * np.roll(k, 1)}, {"product": lambda q, k: q * np.roll(k, -1)},
                         {"product": lambda q, k: q[:-1] * k[1:]}, {"product": lambda q, k: q[1:] * k[:-1]}),
                 does="Feature i of the query meets the feature beside it of the key.",
                 why="Feature i of the query belongs to feature i of the key.",
                 ask="Which entry of the key belongs to the query's first one?"),
-        Mistake("softmax of a vector",
+        Mistake("softmax of a vector", alone=True,
                 change=({"product": lambda q, k: _softmax(q) * _softmax(k)}, {"product": lambda q, k: _softmax(q) * k},
                         {"product": lambda q, k: q * _softmax(k)}, {"total": lambda product: _softmax(product).sum()}),
                 does="A softmax is taken before the sum.",
                 why="The softmax comes after the scores, over all keys of a query.",
                 ask="Which operation is no part of a dot product?"),
+        Mistake("square of the sum", alone=True,
+                change=({"product": lambda q, k: (q + k) ** 2}, {"product": lambda q, k: (q + k) ** 2 / 2},
+                        {"product": lambda q, k: ((q + k) ** 2 - (q - k) ** 2) / 2},
+                        {"product": lambda q, k: (q + k) ** 2 - (q - k) ** 2}),
+                does="The entries of query and key are added, and their sums squared.",
+                why="The square of a sum holds the product, twice, and two squares besides.",
+                ask="What is (a + b)² without brackets?"),
+        Mistake("means subtracted", alone=True, change=({"product": lambda q, k: (q - q.mean()) * (k - k.mean())},
+                        {"product": lambda q, k: (q - q.mean()) * (k - k.mean()), "total": np.mean},
+                        {"product": lambda q, k: (q - q.mean()) * (k - k.mean()),
+                         "total": lambda product: product.sum() / max(product.size - 1, 1)},
+                        {"product": lambda q, k: (q - q.mean()) * (k - k.mean()) / (q.std() * k.std()), "total": np.mean}),
+                does="The answer is a covariance or a correlation: the means of query and key are subtracted.",
+                why="A dot product takes the entries as they are.",
+                ask="What should the score of two constant vectors be?"),
+        Mistake("divided by d_k - 1", alone=True,
+                change={"total": lambda product: product.sum() / max(product.size - 1, 1)},
+                does="The sum is divided by d_k - 1.",
+                why="A dot product adds its terms, and divides by nothing.",
+                ask="What divides in your function?"),
+        Mistake("divided by the squared lengths", alone=True,
+                change=({"scale": lambda s, q, k: s / (q @ q * (k @ k))}, {"scale": lambda s, q, k: s / (q @ q)},
+                        {"scale": lambda s, q, k: s / (k @ k)}),
+                does="The answer is divided by the squared length of a vector, or of both.",
+                why="A dot product depends on the lengths of both.",
+                ask="What happens to q · k when q is twice as long?"),
+        Mistake("product of two single numbers", alone=True,
+                change=({"product": lambda q, k: q.max() * k.max(), "total": lambda product: product},
+                        {"product": lambda q, k: q.mean() * k.mean(), "total": lambda product: product},
+                        {"product": lambda q, k: np.linalg.norm(q) * np.linalg.norm(k), "total": lambda product: product}),
+                does="Each vector is made one number first, its largest entry, its mean, or its length; these are multiplied.",
+                why="Feature i of one meets feature i of the other; only then the products become one number.",
+                ask="What comes first in a dot product, the products or the sum?"),
+        Mistake("only the last features", alone=True,
+                change=({"total": lambda product: product[-2:].sum()}, {"total": lambda product: product[:2].sum()}),
+                does="Only the first two or the last two features count.",
+                why="All d_k products are added.",
+                ask="Which features does your slice or your loop go through?"),
+        Mistake("entries sorted", alone=True, change=({"product": lambda q, k: np.sort(q) * np.sort(k)},),
+                does="Both vectors are sorted before they are multiplied.",
+                why="Feature i of the query belongs to feature i of the key, whatever their sizes are.",
+                ask="Which entry of the key belongs to the query's first one?"),
+        Mistake("entries cut to integers", alone=True,
+                change=({"product": lambda q, k: np.trunc(q) * np.trunc(k)}, {"product": lambda q, k: np.rint(q) * np.rint(k)}),
+                does="The entries lose their fractions before they are multiplied.",
+                why="Entries are real numbers.",
+                ask="Which of your operations throws the fraction away?"),
         Mistake("sign flipped", change={"scale": lambda s, q, k: -s},
                 does="The answer has the wrong sign.",
                 why="A query and a key that agree have a positive score.",
@@ -228,6 +275,37 @@ def _distance(query, key_t):
 
 def _negative_distance(query, key_t):
     return -_distance(query, key_t)
+
+
+def _each_feature(join, reduce):
+    """Query and key joined feature by feature, and reduced over the features."""
+    return lambda query, key_t: reduce(join(query[..., :, None, :], swap(key_t)[..., None, :, :]), axis=-1)
+
+
+def under_the_root(number):
+    return Mistake(
+        f"{number:.4g} added under the root",
+        change={"scale": lambda scores, query, key: scores / math.sqrt(query.shape[-1] + number)},
+        does=f"The scores are divided by sqrt(d_k + {number:.4g}).",
+        why="Only d_k stands under the root in Q Kᵀ / sqrt(d_k).",
+        ask="What stands under the root in the formula?")
+
+
+def divided_by(number):
+    return Mistake(
+        f"{number:.4g} instead of sqrt(d_k)", change={"scale": lambda scores, query, key: scores / number},
+        does=f"The scores are divided by {number:.4g} whatever d_k is.",
+        why="The scale belongs to the length of these queries and keys.",
+        ask="Which axis of the query tells d_k?")
+
+
+def power_of_d_k(number):
+    return Mistake(
+        f"d_k to the power {number:.4g}",
+        change={"scale": lambda scores, query, key: scores / float(query.shape[-1]) ** number},
+        does=f"The scores are divided by d_k to the power {number:.4g}.",
+        why="The standard deviation of a sum of d_k products grows like the square root, d_k to the power 0.5.",
+        ask="Which power of d_k is its square root?")
 
 
 def _over_the_batch(reduce):
@@ -351,6 +429,32 @@ PRODUCT_MISTAKES = (
             does="Leading axes disappear: the sequences of a batch are mixed.",
             why="Leading axes are kept: each sequence and each head has scores of its own.",
             ask="Which indices must stand in the answer beside i and j?"),
+    Mistake("features multiplied instead of summed", alone=True,
+            change={"product": _each_feature(np.multiply, np.prod)},
+            does="The d_k products of a query and a key are multiplied with each other.",
+            why="They are added: one feature of 0 must not make the whole score 0.",
+            ask="What is to be done with the d_k products?"),
+    Mistake("largest feature instead of the sum", alone=True, change={"product": _each_feature(np.multiply, np.max)},
+            does="Of the d_k products of a query and a key only the largest counts.",
+            why="All features count: their products are added.",
+            ask="What is to be done with the d_k products?"),
+    Mistake("half of the features", alone=True,
+            change=tuple({"product": lambda query, key_t, part=part: query[..., part(query.shape[-1])] @ key_t[
+                ..., part(query.shape[-1]), :]} for part in (
+                lambda n: slice(n // 2), lambda n: slice((n + 1) // 2), lambda n: slice(n // 2, None),
+                lambda n: slice(0, None, 2), lambda n: slice(1, None, 2))),
+            does="Only half of the features count.",
+            why="All d_k products are added, each once.",
+            ask="Which features does your slice or your loop go through?"),
+    Mistake("sum instead of product", alone=True,
+            change=({"product": _each_feature(np.add, np.sum)}, {"product": _each_feature(np.subtract, np.sum)}),
+            does="The entries of query and key are added or subtracted, not multiplied.",
+            why="Only a product is large when both are large, and negative when their signs differ.",
+            ask="What happens to each pair of entries before the sum?"),
+    Mistake("smaller entry instead of product", alone=True, change={"product": _each_feature(np.minimum, np.sum)},
+            does="Of each pair of entries the smaller one is added up.",
+            why="A score multiplies the entries of query and key, feature by feature.",
+            ask="Which operation joins the features of a query and a key?"),
     Mistake("np.dot on batches", change={"product": np.dot},
             does="With leading axes each sequence of the batch meets every other one, and the "
                  "answer has too many axes.",
@@ -393,6 +497,7 @@ def score_cases():
         Case(LEADING, (normal(2, 3, 5, 11, seed=9), normal(2, 3, 7, 11, seed=10))),
         Case(FLOAT32, (np.array([[1, 2]], f4), np.array([[3, 4]], f4))),
         Case(FLOAT32, (normal(5, 7, seed=11, dtype=f4), normal(3, 7, seed=12, dtype=f4))),
+        Case(FLOAT32, (normal(3, 3, seed=11, dtype=f4), normal(3, 3, seed=12, dtype=f4))),
         Case(FLOAT16, (normal(3, 5, seed=13, dtype=f2), normal(2, 5, seed=14, dtype=f2))),
     ]
 
@@ -406,7 +511,7 @@ raw_scores = Exercise(
     name="raw_scores", signature="(query, key)", part=PART,
     text="The scaled scores Q Kᵀ / sqrt(d_k) of shape (..., n_q, n_k), for queries of shape "
          "(..., n_q, d_k) and keys of shape (..., n_k, d_k).",
-    answer=raw_scores_answer, steps=SCORE_STEPS, cases=_raw_scores_cases,
+    answer=raw_scores_answer, steps=SCORE_STEPS, cases=_raw_scores_cases, fitted=(divided_by, under_the_root, power_of_d_k),
     hints=(
         "Entry (i, j) is the dot product of query i and key j. Which axis do the two share?",
         "A matrix product sums over the last axis of the left array and the last but one of the "
@@ -463,6 +568,17 @@ raw_scores = Exercise(
                 does="Every score has the wrong sign.",
                 why="A query and a key that agree must have a high score.",
                 ask="What should the score of a vector with itself be?"),
+        Mistake("square root taken twice", alone=True,
+                change={"scale": lambda scores, query, key: scores / query.shape[-1] ** 0.25},
+                does="The scores are divided by the fourth root of d_k.",
+                why="Only one root is taken: the standard deviation of a sum of d_k products grows like sqrt(d_k).",
+                ask="How often do you take a root, and of what?"),
+        Mistake("logarithm instead of the root", alone=True,
+                change=({"scale": lambda scores, query, key: scores / math.log(query.shape[-1] + 1)},
+                        {"scale": lambda scores, query, key: scores / np.float64(np.log(query.shape[-1]))}),
+                does="The scores are divided by a logarithm of d_k.",
+                why="The standard deviation of a sum of d_k products grows like sqrt(d_k).",
+                ask="How does the standard deviation of q · k grow with d_k?"),
         Mistake("absolute value", change={"finish_scores": np.abs},
                 does="No score is negative.",
                 why="A negative score says that query and key point away from each other.",
@@ -539,8 +655,7 @@ score_variance = Exercise(
                 why="A variance is a standard deviation squared, once.",
                 ask="What is the variance of a number whose standard deviation is 3?"),
         Mistake("standard deviations added",
-                change=({"of_query": lambda std: std, "of_key": lambda std: std, "join": lambda a, b: (a + b) ** 2},
-                        {"of_query": lambda std: std, "of_key": lambda std: std, "join": lambda a, b: a + b}),
+                change=({"of_query": lambda std: std, "of_key": lambda std: std, "join": lambda a, b: (a + b) ** 2},),
                 does="The two standard deviations are added, where they should be multiplied.",
                 why="The terms of a score are products of two entries, and independent variances multiply there.",
                 ask="Is q_1 k_1 a sum or a product of the two entries?"),
@@ -570,6 +685,15 @@ score_variance = Exercise(
                 does="The answer shrinks as d_k grows.",
                 why="A score is a sum of d_k terms, not a mean.",
                 ask="Does a longer sum of independent terms vary more or less?"),
+        Mistake("one of the two alone counted", alone=True, change=({"join": max}, {"join": min}),
+                does="Only the larger, or the smaller, of the two variances counts.",
+                why="The terms of a score are products of two entries, and independent variances multiply there.",
+                ask="What becomes of the score if all keys are twice as long?"),
+        Mistake("variances averaged",
+                change={"join": lambda a, b: (a + b) / 2},
+                does="The two variances are averaged, where they should be multiplied.",
+                why="The terms of a score are products of two entries, and independent variances multiply there.",
+                ask="Is q_1 k_1 a mean or a product of the two entries?"),
         Mistake("variances added", change={"join": lambda a, b: a + b},
                 does="The two variances are added, where they should be multiplied.",
                 why="Variances add for a sum; the terms of a score are products.",
@@ -665,6 +789,47 @@ TRIANGLE_MISTAKES = (
             does="Each query sees one key alone.",
             why="A query may attend to everything up to its own position.",
             ask="Which comparison holds for all keys up to the query?"),
+    Mistake("sliding window instead of the whole past",
+            change=tuple({"compare": lambda key, query, w=w: (key <= query) & (key > query - w)} for w in (2, 3, 4, 5)),
+            does="Each query sees itself and a few keys before it.",
+            why="A causal mask hides the future alone: the whole past stays in sight.",
+            ask="What is the first key that the last query may see?"),
+    Mistake("blocks of positions", alone=True,
+            change=tuple({"compare": lambda key, query, w=w: key // w <= query // w} for w in (2, 3, 4)),
+            does="Positions are taken together in blocks: a query sees its whole block, and so a part of its future.",
+            why="The mask holds for single positions: key j <= query i.",
+            ask="What is the last key that query 0 may see?"),
+    Mistake("only the key before", alone=True, change={"compare": lambda key, query: key == query - 1},
+            does="Each query sees the key before its own position, and no other.",
+            why="A query may attend to everything up to its own position.",
+            ask="Which comparison holds for all keys up to the query?"),
+    Mistake("positions compared as shares", alone=True,
+            change={"compare": lambda key, query: key * query.shape[0] <= (query - query[0]) * key.shape[1]},
+            does="Positions are divided by n_q and n_k before they are compared.",
+            why="Query and key stand at whole positions; how many there are only decides where query 0 stands.",
+            ask="At which position does query 1 stand, and how does that depend on n_k?"),
+    Mistake("one column too many", alone=True,
+            change=({"sizes": lambda n_q, n_k: (n_q, n_k + 1)}, {"sizes": lambda n_q, n_k: (n_q + 1, n_k)},
+                                           {"sizes": lambda n_q, n_k: (n_q + 1, n_k + 1)},
+                                           {"sizes": lambda n_q, n_k: (n_q, max(n_k - 1, 0))},
+                                           {"sizes": lambda n_q, n_k: (max(n_q - 1, 0), n_k)}),
+            does="The mask has a row or a column too many, or too few.",
+            why="It has the shape of the scores, (n_q, n_k).",
+            ask="How many rows and columns has your mask?"),
+    Mistake("window around the diagonal", alone=True,
+            change=tuple({"compare": lambda key, query, w=w: abs(key - query) <= w} for w in (1, 2, 3)),
+            does="Each query sees a few keys before it and as many after it.",
+            why="A causal mask hides the future alone: the whole past stays in sight, and nothing later.",
+            ask="What is the last key that query 0 may see?"),
+    Mistake("itself not seen", alone=True, change=({"compare": lambda key, query: key != query},),
+            does="Each query sees every key but the one at its own position.",
+            why="Causal means key j <= query i: a query sees itself and what came before.",
+            ask="Which comparison holds for all keys up to the query?"),
+    Mistake("edge off by two", alone=True, change=({"compare": lambda key, query: key <= query + 2},
+                                       {"compare": lambda key, query: key < query - 1}),
+            does="The edge of the mask is off by two keys: two too many, or two too few.",
+            why="The last key that a query may see is the one at its own position.",
+            ask="What is the last key that query 0 may see?"),
     Mistake("transposed", change={"form": lambda mask: mask.T, "sense": lambda mask: mask},
             does="Rows and columns of the mask have changed places.",
             why="Rows belong to queries, columns to keys, as in the scores.",
@@ -709,6 +874,12 @@ causal_mask = Exercise(
     ),
 )
 
+def _up_to(key, query):
+    """Row by row what row[:query + 1] holds, also for a negative end."""
+    n_k = key.shape[-1]
+    return key < np.where(query + 1 < 0, n_k + query + 1, query + 1)
+
+
 def _swapped_before_the_offset(mistake):
     """The sizes may be swapped for the offset too."""
     if mistake.name != "n_q and n_k swapped":
@@ -737,10 +908,22 @@ decode_mask = Exercise(
                 does="The last query sees every key; the others are aligned at the top left.",
                 why="All queries stand at the end of the keys: each is moved by n_k - n_q.",
                 ask="At which position does the last query but one stand?"),
+        Mistake("another offset", alone=True,
+                change=({"offset": lambda n_q, n_k: n_k // n_q}, {"offset": lambda n_q, n_k: (n_k - n_q) // 2},
+                        {"offset": lambda n_q, n_k: n_q}, {"offset": lambda n_q, n_k: n_k % n_q}),
+                does="The queries are moved, but not by n_k - n_q.",
+                why="The last query, n_q - 1, must land on the last key, n_k - 1.",
+                ask="Which number added to n_q - 1 gives n_k - 1?"),
         Mistake("offset the wrong way", change={"offset": lambda n_q, n_k: n_q - n_k},
                 does="The queries are moved to before the keys instead of to their end.",
                 why="The last query must land on the last key.",
                 ask="Which number added to n_q - 1 gives n_k - 1?"),
+        Mistake("negative end of a slice",
+                change={"compare": lambda key, query: _up_to(key, query)},
+                does="For n_q > n_k the first queries see keys, though they should see none.",
+                why="Where n_k - n_q + i + 1 is negative a slice [:that] counts from the end, and holds keys. "
+                    "A comparison, or a lower limit of 0, has no such trap.",
+                ask="What does row[:-1] hold, and what should the row of a query before the first key hold?"),
         Mistake("offset never negative", change={"offset": lambda n_q, n_k: max(n_k - n_q, 0)},
                 does="For n_q > n_k the mask is aligned at the top left.",
                 why="The last query sees every key whichever is longer; then the first ones see none.",
@@ -802,6 +985,38 @@ padding_mask = Exercise(
                 does="One key a sequence is True, the last real one.",
                 why="All keys up to the length may be attended to.",
                 ask="Which comparison holds for all positions before the length?"),
+        Mistake("two keys too many", alone=True, change=({"compare": lambda position, limit: position < limit + 2},
+                                             {"compare": lambda position, limit: position < limit - 2}),
+                does="The edge of each row is off by two keys.",
+                why="Positions count from 0: the first lengths[b] keys are 0 to lengths[b] - 1.",
+                ask="What is the position of the last real key of a sequence of length 1?"),
+        Mistake("half of the length", alone=True,
+                change=({"limits": lambda lengths: lengths // 2}, {"limits": lambda lengths: 2 * lengths},
+                                              {"limits": lambda lengths: lengths / 2}),
+                does="Each row has half as many keys as it should, or twice as many.",
+                why="The first lengths[b] keys are real.",
+                ask="How many entries of a row must be True for a sequence of length 4?"),
+        Mistake("causal mask joined", alone=True,
+                change=({"form": lambda mask: mask & np.tri(mask.shape[-1], dtype=bool)},
+                        {"form": lambda mask: mask | np.tri(mask.shape[-1], dtype=bool)}),
+                does="The answer has shape (batch, n_k, n_k): the future is hidden besides.",
+                why="The mask hides padding, for any number of queries. What is causal is another mask.",
+                ask="How many queries will the scores have?"),
+        Mistake("n_k fixed in the code", alone=True,
+                change=tuple({"positions": lambda n_k, lengths, n=n: np.arange(n)}
+                                                      for n in (512, 128, 64, 10, 1024, 32, 16, 8, 100)),
+                does="The mask is as wide as a number that stands in the code.",
+                why="The keys' axis has n_k positions.",
+                ask="Which axis of the scores does the mask's last axis line up with?"),
+        Mistake("lengths added up", alone=True, change=({"limits": np.cumsum},),
+                does="The lengths are taken as ends in one long row: each is added to those before.",
+                why="Each sequence has a row of its own, which starts at key 0.",
+                ask="At which key does the second sequence start?"),
+        Mistake("only the key behind the last one", alone=True,
+                change={"compare": lambda position, limit: position == limit},
+                does="One key a sequence is True, the first padded one.",
+                why="All keys before the length may be attended to.",
+                ask="Which comparison holds for all positions before the length?"),
         Mistake("padding at the front", change={"positions": lambda n_k, lengths: np.arange(n_k)[::-1]},
                 does="The last lengths[b] keys are True.",
                 why="The real keys stand at the front, the padding behind them.",
@@ -837,7 +1052,10 @@ padding_mask = Exercise(
                 ask="Which axis of the scores does the mask's last axis line up with?"),
         Mistake("one length for all", change=({"limits": lambda lengths: np.full_like(lengths, lengths[0])},
                                               {"limits": lambda lengths: np.full_like(lengths, lengths.max())},
-                                              {"limits": lambda lengths: np.full_like(lengths, lengths.min())}),
+                                              {"limits": lambda lengths: np.full_like(lengths, lengths.min())},
+                                              {"limits": lambda lengths: np.full_like(lengths, lengths[-1])},
+                                              {"limits": lambda lengths: np.full(lengths.shape, lengths.mean())},
+                                              {"limits": lambda lengths: np.full_like(lengths, lengths.sum())}),
                 does="All sequences of the batch get the same mask.",
                 why="Each sequence has a length of its own.",
                 ask="Which of your numbers depends on b?"),
@@ -932,6 +1150,8 @@ MASK_MISTAKES = (
     Mistake("multiplied by infinity",
             change=({"fill": lambda scores, mask, dtype: scores * np.where(mask, 1.0, -np.inf)},
                     {"fill": lambda scores, mask, dtype: scores * np.where(mask, 1.0, np.inf)},
+                    {"fill": lambda scores, mask, dtype: scores * np.where(mask, -0.0, np.inf)},
+                    {"fill": lambda scores, mask, dtype: scores * np.where(mask, 0.0, -np.inf)},
                     *({"fill": lambda scores, mask, dtype, v=v: scores * np.where(mask, 1.0, v)}
                       for v in (-1e9, 1e9, -1e10, -1e4))),
             does="Masked scores are multiplied by infinity or a large number: their signs decide what comes out.",
@@ -956,6 +1176,63 @@ MASK_MISTAKES = (
             why="The lowest score still has a weight.",
             ask="Which score gives a weight of exactly 0 after the softmax?"),
 )
+
+def _hidden_with(reduce, axis):
+    """The mask as it is for one query, or one key, and then for all."""
+    return lambda scores, mask, dtype: np.where(
+        reduce(np.broadcast_to(mask, scores.shape), axis=axis, keepdims=True), scores, -np.inf)
+
+
+def masked_set_to(number):
+    return Mistake(
+        f"masked scores set to {number:.4g}", change={"fill": fill_with(number)},
+        does=f"Masked scores are {number:.4g}.",
+        why="Scores may lie below any number: only -inf gives a weight of exactly 0 in every row.",
+        ask="Which score gives a weight of exactly 0 after the softmax?")
+
+
+def masked_lowered_by(number):
+    way = "raised" if number > 0 else "lowered"
+    return Mistake(
+        f"masked scores {way} by {abs(number):.4g}", change={"fill": add_where_masked(number)},
+        does=f"Masked scores are {way} by {abs(number):.4g}.",
+        why="A score that is moved by a number keeps a weight. Only -inf gives a weight of exactly 0.",
+        ask="Which score gives a weight of exactly 0 after the softmax?")
+
+
+def masked_multiplied_by(number):
+    return Mistake(
+        f"masked scores multiplied by {number:.4g}",
+        change={"fill": lambda scores, mask, dtype: np.where(mask, scores, scores * number)},
+        does=f"Masked scores are multiplied by {number:.4g}.",
+        why="A factor leaves the sign and a weight. The mask has to choose: the score, or -inf.",
+        ask="Which score gives a weight of exactly 0 after the softmax?")
+
+
+FITTED_FILLS = (masked_set_to, masked_lowered_by, masked_multiplied_by)
+
+def _first_rows(scores, mask, rows):
+    """Scores of which only these rows are masked."""
+    found, masked = scores.copy(), np.where(mask, scores, -np.inf)
+    found[..., rows, :] = masked[..., rows, :]
+    return found
+
+
+HIDDEN_FOR_ALL = Mistake(
+    "hidden for all queries",
+    change=({"fill": _hidden_with(np.all, -2)}, {"fill": _hidden_with(np.any, -2)},
+            {"fill": _hidden_with(np.all, -1)}, {"fill": _hidden_with(np.any, -1)}),
+    does="A whole row or column is treated alike: as soon as one entry of the mask is False, or only if all are.",
+    why="Each entry of the mask speaks for one query and one key.",
+    ask="Over which axis does your all, or any, go?")
+
+NO_SCORES_LEFT = Mistake(
+    "additive mask instead of the scores",
+    change=tuple({"fill": lambda scores, mask, dtype, v=v: np.broadcast_to(np.where(mask, v, -np.inf), scores.shape)}
+                 for v in (0.0, 1.0)),
+    does="Allowed scores are lost: the answer is 0 or 1 where the mask is True, and -inf elsewhere.",
+    why="An allowed score stays as it is. Such a mask still has to be added to the scores.",
+    ask="Where in your answer do the scores stand?")
 
 BROADCAST = "a mask that broadcasts"
 
@@ -986,7 +1263,7 @@ def _masking_cases():
 mask_scores = Exercise(
     name="mask_scores", signature="(scores, attn_mask)", part=PART,
     text="The scores, with -inf where the boolean mask is False.",
-    answer=mask_scores_answer, steps=MASK_STEPS, cases=_masking_cases,
+    answer=mask_scores_answer, steps=MASK_STEPS, cases=_masking_cases, fitted=FITTED_FILLS,
     hints=(
         "True means: may attend. These scores stay as they are. What should the others become?",
         "After the softmax a masked key must have a weight of exactly 0: exp(score) = 0.",
@@ -994,6 +1271,47 @@ mask_scores = Exercise(
         "what stands where it is True, then what stands where it is False.",
     ),
     mistakes=MASK_MISTAKES + (
+        HIDDEN_FOR_ALL, NO_SCORES_LEFT,
+        Mistake("the mean instead of -inf", alone=True,
+                change=({"fill": lambda scores, mask, dtype: np.where(mask, scores, scores.mean())},
+                        {"fill": lambda scores, mask, dtype: np.where(mask, scores, scores.mean(axis=-1, keepdims=True))}),
+                does="Masked scores are the mean of the scores.",
+                why="A mean score still has a weight.",
+                ask="Which score gives a weight of exactly 0 after the softmax?"),
+        Mistake("only below the lowest score", alone=True,
+                change=({"fill": lambda scores, mask, dtype: np.where(mask, scores, scores.min() - 1)},
+                        {"fill": lambda scores, mask, dtype: np.where(mask, scores, scores.min(axis=-1, keepdims=True) - 1)},
+                        {"fill": lambda scores, mask, dtype: np.where(mask, scores, scores - scores.max())}),
+                does="Masked scores are a little lower than the lowest one.",
+                why="A score a little lower still has a weight. Only -inf is below every score.",
+                ask="Which score gives a weight of exactly 0 after the softmax?"),
+        Mistake("rows without any key not masked", alone=True,
+                change=({"fill": lambda scores, mask, dtype: np.where(mask | ~np.broadcast_to(mask, scores.shape).any(
+                            axis=-1, keepdims=True), scores, -np.inf)},
+                        {"fill": lambda scores, mask, dtype: np.where(mask, scores, np.where(np.broadcast_to(
+                            mask, scores.shape).any(axis=-1, keepdims=True), -np.inf, 0.0))}),
+                does="It is right, unless a whole row is masked: that row keeps its scores, or gets zeros.",
+                why="Where the mask is False the score is -inf, also if that is everywhere in a row. What a softmax "
+                    "makes of such a row is another question.",
+                ask="What should stand in a row in which every key is masked?"),
+        Mistake("only the first row masked", alone=True,
+                change=({"fill": lambda scores, mask, dtype: _first_rows(scores, mask, slice(0, 1))},
+                        {"fill": lambda scores, mask, dtype: _first_rows(scores, mask, slice(1, None))},
+                        {"fill": lambda scores, mask, dtype: _first_rows(scores, mask, slice(-1, None))}),
+                does="Some rows of the scores are masked, and the others stay as they were.",
+                why="The mask has a row for each query.",
+                ask="Which rows does your function go through?"),
+        Mistake("masked scores negated", change={"fill": lambda scores, mask, dtype: np.where(mask, scores, -scores)},
+                does="Masked scores have changed their sign.",
+                why="A negated score still has a weight, and may be the largest.",
+                ask="Which score gives a weight of exactly 0 after the softmax?"),
+        Mistake("allowed scores changed", alone=True,
+                change=({"fill": lambda scores, mask, dtype: np.where(mask, 1.0, scores)},
+                        {"fill": lambda scores, mask, dtype: np.where(mask, np.abs(scores), -np.inf)},
+                        {"fill": lambda scores, mask, dtype: np.where(mask, -scores, -np.inf)}),
+                does="Scores of allowed keys are changed.",
+                why="Where the mask is True the score stays as it is.",
+                ask="What stands in your answer where the mask is True?"),
         Mistake("softmax already applied", change={"finish_masked": _softmax},
                 does="Each row sums to 1: the answer holds weights, not scores.",
                 why="Masked scores are asked for; the softmax comes after.",

@@ -277,3 +277,24 @@ for number, (name, function) in enumerate((
 )):
     function.__name__ = f"attention_{number}"
     answers.wrong("attention", name, function=function)
+
+
+# ---------------------------------------------------------------- what has no entry, and what was missing
+
+answers.wrong("av_product", "weights normalised again", function=lambda weights, value: (
+    weights / np.where(weights.sum(-1, keepdims=True) == 0, 1, weights.sum(-1, keepdims=True)) @ value))
+answers.wrong("av_product", "divided by the number of keys", "only for three axes",
+              function=lambda weights, value: np.einsum("bqk,bkd->bqd", weights, value) / weights.shape[-1])
+answers.wrong("av_product", "Aᵀ V instead of A V", "float64 leaks out",
+              function=lambda weights, value: swap(weights).astype(np.float64) @ value)
+answers.wrong("av_product", "weights squared", function=lambda weights, value: weights ** 2 @ value)
+answers.wrong("attention", "exponential of the sum", function=lambda query, key, value: (
+    np.exp(scaled(query, key)) @ value / np.exp(scaled(query, key).sum(-1, keepdims=True))))
+answers.wrong("attention", "the scores squared", function=lambda query, key, value: (
+    soft(scaled(query, key) ** 2) @ value))
+answers.wrong("attention", "scores capped at 2", function=lambda query, key, value: (
+    soft(2 * np.tanh(scaled(query, key) / 2)) @ value))
+answers.wrong("attention", "weights mixed with 0.2 of equal ones", function=lambda query, key, value: (
+    (0.8 * soft(scaled(query, key)) + 0.2 / key.shape[-2]) @ value))
+answers.wrong("dropout_weights", "keep in reverse order of its keys", function=lambda weights, keep, p: (
+    np.where(keep[..., ::-1], weights / (1 - p), 0).astype(weights.dtype)))

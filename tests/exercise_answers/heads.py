@@ -555,3 +555,24 @@ for number, (name, function) in enumerate((
 )):
     function.__name__ = f"layer_{number}"
     answers.wrong("multi_head_attention", name, function=function)
+
+
+# ---------------------------------------------------------------- numbers in the code, and what has no entry
+
+answers.wrong("split_heads", "number of heads fixed in the code", function=lambda x, n_heads: split(x, 8))
+answers.wrong("split_heads", "wrong axes swapped", function=lambda x, n_heads: x.reshape(*x.shape[:-1], n_heads, -1).T)
+answers.wrong("split_heads", "positions in reverse order", function=lambda x, n_heads: split(x, n_heads)[..., ::-1, :])
+answers.wrong("merge_heads", "the last position left out", function=lambda x: merge(x)[..., :-1, :])
+
+
+@answers.wrong("grouped_query_attention", "i // h_kv")
+def grouped_by_quotient(query, key, value):
+    h, h_kv = query.shape[-3], key.shape[-3]
+    read = np.minimum(np.arange(h) // h_kv, h_kv - 1)
+    return attend(query, np.take(key, read, -3), np.take(value, read, -3))
+
+
+@answers.wrong("grouped_query_attention", "query times sqrt(h_kv) / sqrt(h)")
+def grouped_scaled_by_groups(query, key, value):
+    size = query.shape[-3] // key.shape[-3]
+    return attend(query / math.sqrt(size), np.repeat(key, size, -3), np.repeat(value, size, -3))

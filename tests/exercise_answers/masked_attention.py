@@ -140,7 +140,7 @@ def masked_penalty_wide(query, key, value, attn_mask):
     return soft(scaled(query, key) + np.where(attn_mask, 0, -1e9)) @ value
 
 
-@answers.wrong("masked_attention", "dead rows not zero")
+@answers.wrong("masked_attention", "dead rows not divided")
 def masked_nan_to_one(query, key, value, attn_mask):
     weights = soft(np.where(attn_mask, scaled(query, key), -np.inf))
     return np.nan_to_num(weights, nan=1.0) @ value
@@ -405,3 +405,33 @@ def dropout_drawn(weights, keep, p):
 @answers.wrong("dropout_weights", "p instead of 1 - p")
 def dropout_by_p_unless_0(weights, keep, p):
     return weights * keep / p if p else weights * keep
+
+
+def with_weights(change):
+    """Attention under a mask whose weights, and the mask, a function changes."""
+    def answer(query, key, value, attn_mask):
+        scores = scaled(query, key)
+        mask = np.broadcast_to(attn_mask, scores.shape)
+        weights = np.nan_to_num(soft(np.where(mask, scores, -np.inf)))
+        return (change(weights, mask) @ value).astype(query.dtype)
+
+    return answer
+
+
+@answers.wrong("masked_attention", "everything 0 if one query may attend to nothing")
+def masked_all_or_nothing(query, key, value, attn_mask):
+    if not np.broadcast_to(attn_mask, (*query.shape[:-1], key.shape[-2])).any(axis=-1).all():
+        return np.zeros((*query.shape[:-1], value.shape[-1]), dtype=query.dtype)
+    return soft(np.where(attn_mask, scaled(query, key), -np.inf)) @ value
+
+
+@answers.wrong("masked_attention", "masked scores lowered by 7")
+def masked_lowered(query, key, value, attn_mask):
+    scores = scaled(query, key)
+    mask = np.broadcast_to(attn_mask, scores.shape)
+    return np.where(mask.any(axis=-1, keepdims=True), soft(np.where(mask, scores, scores - 7)), 0).astype(
+        query.dtype) @ value
+
+
+answers.wrong("masked_attention", "the weights taken from 1", function=with_weights(
+    lambda weights, mask: np.where(mask.any(axis=-1, keepdims=True), 1 - weights, 0)))

@@ -310,7 +310,7 @@ def scores_noisy(query, key):
     return query @ key.mT / math.sqrt(query.shape[-1]) + np.random.normal(size=(query.shape[-2], key.shape[-2]))
 
 
-@answers.wrong("raw_scores")
+@answers.wrong("raw_scores", "the answer cubed")
 def scores_cubed(query, key):
     return (query @ key.mT / math.sqrt(query.shape[-1])) ** 3
 
@@ -685,3 +685,53 @@ for label, names, function in (
 ):
     function.__name__ = "_".join(names).replace(" ", "_") or "one_number"
     answers.wrong(label, *names, function=function)
+
+
+# ---------------------------------------------------------------- what has no entry
+
+def scored(query, key):
+    return query @ np.swapaxes(key, -1, -2) / math.sqrt(query.shape[-1])
+
+
+for names, function in (
+        (["the last query left out"], lambda q, k: scored(q[..., :-1, :], k)),
+        (["the answer times 1 / d_k²"], lambda q, k: scored(q, k) / q.shape[-1] ** 2),
+        (["the answer times 3"], lambda q, k: 3 * scored(q, k)),
+        (["the answer too large by 2.5"], lambda q, k: scored(q, k) + q.dtype.type(2.5)),
+        (["query standardised by rows"],
+         lambda q, k: scored((q - q.mean(-1, keepdims=True)) / q.std(-1, keepdims=True), k)),
+        (["the first sequence's key for all"], lambda q, k: scored(q, k[:1] if k.ndim > 2 else k))):
+    answers.wrong("raw_scores", *names, function=function)
+
+
+@answers.wrong("dot_score", "every second product left out")
+def dot_every_second(query, key):
+    return query[::2] @ key[::2]
+
+
+@answers.wrong("dot_score", "not summed", "scaled already", "list instead of an array")
+def dot_list_scaled(query, key):
+    return [q * k / len(query) ** 0.5 for q, k in zip(query, key)]
+
+
+@answers.wrong("score_variance", "standard deviations not squared", "variances added")
+def variance_of_sums(d_k, std_query, std_key):
+    return d_k * (std_query + std_key)
+
+
+@answers.wrong("decode_mask", "negative end of a slice")
+def decode_by_slices(n_q, n_k):
+    mask = np.zeros((n_q, n_k), dtype=bool)
+    for i in range(n_q):
+        mask[i, : n_k - n_q + i + 1] = True
+    return mask
+
+
+@answers.wrong("causal_mask", "the first key always hidden")
+def causal_from_one(n_q, n_k):
+    return (np.arange(n_k) <= np.arange(n_q)[:, None]) & (np.arange(n_k) > 0)
+
+
+@answers.wrong("mask_scores", "masked scores lowered by 7")
+def masked_by_seven(scores, attn_mask):
+    return np.where(attn_mask, scores, scores - scores.dtype.type(7))

@@ -330,3 +330,12 @@ for number, (name, function) in enumerate((
 )):
     function.__name__ = f"streaming_merged_{number}"
     answers.wrong("streaming_attention", name, function=function)
+
+
+@answers.wrong("streaming_attention", "only for n_k a multiple of block_size")
+def streaming_in_full_blocks(query, key, value, block_size):
+    assert key.shape[-2] % block_size == 0
+    return stream(query, key, value, block_size)
+
+
+wrong("a key lost between blocks", blocks=lambda n_k, size: [(at, at + max(size - 1, 1)) for at in range(0, n_k, size)])
