@@ -352,7 +352,7 @@ class Operators:
         for text, change, said in ELEMENTWISE if single else (*ELEMENTWISE, *ROWWISE, *PLACED):
             does = {"d": f"{name} comes in {said}.", "a": f"The answer is the right one {said}.",
                     "p": f"{name} is the right one {said}.",
-                    "s": f"Everything is right but that {name} come in {said}."}[kind]
+                    "s": f"All is right but one step: {name}, {said}."}[kind]
             self.add(f"{name} {text}", _upper(does), why,
                      f"Which of your lines changes {name} in that way?", *changes(change))
 
@@ -406,11 +406,11 @@ class Operators:
                          self.given(lambda args, j=j: [args[j] if k == i else arg for k, arg in enumerate(args)]))
 
     def _answers(self):
-        for k, label in enumerate(self.answer):
-            self._answer_axis(label, k - len(self.answer))
         if self.exercise.dtype == "bool":
             self._mask_answers()
-        else:
+        for k, label in enumerate(self.answer):
+            self._answer_axis(label, k - len(self.answer))
+        if self.exercise.dtype != "bool":
             parts = self.exercise.outputs
             self._changed("all of the answer" if parts else "the answer", lambda change: (self.after(change),), "a")
             for place, part in enumerate(parts):
@@ -434,7 +434,8 @@ class Operators:
                            for step, fill in (("finish_scores", -np.inf), ("weights_out", 0.0))
                            if step in self.exercise.steps))
         for step, name in STEP_WORDS.items():
-            if step in self.exercise.steps:
+            # "total" adds up exponentials only where there are some
+            if step in self.exercise.steps and (step != "total" or "exponential" in self.exercise.steps):
                 self._changed(name, lambda change, step=step: (self.inside(step, change),), "s", step in ONE_NUMBER)
         if "combine_mask" in self.exercise.steps:
             self._mask_changes(_combined, "n_q n_k".split())
