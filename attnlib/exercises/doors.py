@@ -159,13 +159,21 @@ def shut_doors(function, meter, silent=False):
             names[name] = value
 
 
+def _has_gpu():
+    torch = sys.modules.get("torch")
+    return torch is not None and torch.cuda.is_available()
+
+
 MEMORY = 2 << 30  # bytes that a learner's function may take beside what is taken
 
 
 @contextlib.contextmanager
 def little_memory():
-    """On Linux: a list that never ends is a MemoryError before it takes the whole machine."""
-    if not sys.platform.startswith("linux"):
+    """On Linux: a list that never ends is a MemoryError before it takes the whole machine.
+
+    Not where there is a GPU: its driver maps memory of the host in amounts of its own.
+    """
+    if not sys.platform.startswith("linux") or _has_gpu():
         yield
         return
     import resource
