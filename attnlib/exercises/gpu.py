@@ -279,6 +279,10 @@ def causal_form(mistakes, name, *changes):
     return dataclasses.replace(mistake, change=changes or mistake.change)
 
 
+def _window(width):
+    return {"compare": lambda key, query: (key <= query) & (key > query - width)}
+
+
 CAUSAL_MISTAKES = (
     Mistake("mask ignored", change={"fill": _no_fill},
             does="Every query sees every key.",
@@ -291,6 +295,15 @@ CAUSAL_MISTAKES = (
             does="Scores of later keys are 0, as torch.tril of the scores or a product with the mask makes them.",
             why="exp(0) is 1: a later key keeps a weight, more than one with a negative score.",
             ask="Which score gives a weight of exactly 0 after the softmax?"),
+    Mistake("a window of keys", change=tuple(map(_window, (2, 3))), numbers=each(_window, lambda n: n in range(4, 20)),
+            does="Each query sees its own position and a few before it, and no earlier key.",
+            why="Causal means all keys up to the query's own position; a window is a mask of its own.",
+            ask="Which keys may the last query see?"),
+    Mistake("the first key hidden", change=({"compare": lambda key, query: (key <= query) & ((key > 0) | (query == 0))},
+                                            {"compare": lambda key, query: (key <= query) & (key > 0)}),
+            does="Later queries do not see key 0.",
+            why="Query i sees the keys 0 to i, the first one too.",
+            ask="Where does your mask begin?"),
     Mistake("diagonal excluded but for the first row", change={"compare": lambda key, query: key < np.maximum(query, 1)},
             does="Query 0 sees key 0; any other query sees the keys before its own position, and not that one.",
             why="A position attends to itself too: j <= i. Then no row is empty, and none needs an exception.",
@@ -827,6 +840,12 @@ DECODE_MISTAKES = (
                  "or one fewer, than there are values.",
             why="Keys and values come in pairs: both caches grow by one position with each step.",
             ask="How many positions have your keys and your values when they are used?"),
+    Mistake("only the last keys attended to",
+            change=tuple({"hide": _visible(lambda n, k=k: np.arange(n) >= n - k)} for k in (2, 3)),
+            numbers=each(lambda k: {"hide": _visible(lambda n: np.arange(n) >= n - k)}, lambda k: k in range(4, 20)),
+            does="The query sees the last few positions, and none before them.",
+            why="Every position of the cache counts, however long ago it was.",
+            ask="Which positions of the cache does your slice hold?"),
     Mistake("only the new key attended to",
             change={"seen": lambda keys, values, key_cache, value_cache, *new: new},
             does="The output is the new value.",
@@ -1252,6 +1271,15 @@ MERGE_MISTAKES = (
             does="Two parts merge rightly, and the third is weighed against one of them only.",
             why="After a merge the log-sum-exp is that of both parts: log(exp(a) + exp(b)).",
             ask="How much does the result of the first merge weigh in the second?"),
+    Mistake("shares from doubled exponents",
+            change=tuple({"merge_weights": lambda lses, p=p: _partial_weights(lses) ** p} for p in (2, 0.5)),
+            does="The parts are weighted by the squares, or the square roots, of exp of their log-sum-exps.",
+            why="A part's share in the whole is exp of its log-sum-exp, with the exponent as it is.",
+            ask="By which factor does a part's share change if its log-sum-exp grows by 1?"),
+    Mistake("logarithm to base 10", change={"lse": lambda highest, total: highest + np.log10(total)},
+            does="The parts' log-sum-exps mix two bases.",
+            why="exp undoes the natural logarithm, and not one to base 10.",
+            ask="Which base has your logarithm, and which your exponential?"),
     Mistake("one maximum for all queries in the merge",
             change={"merge_weights": lambda lses: np.exp(lses - lses.max())},
             does="A query whose scores lie far below another's underflows to 0 / 0.",

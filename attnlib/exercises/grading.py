@@ -528,12 +528,15 @@ def _message(exercise, seen, finding, show=True):
     named = bool(finding.sets and finding.sets[0]) or bool(finding.generic)
     failed = [s for s in seen if s.failure]
     shown = screen.failure or (failed[0].failure if failed and not named else None)
+    telling = _telling(exercise, seen, finding, wrong)
+    if shown and show and telling:  # the shapes in its text are those of the input that is shown
+        shown = seen[report.first_to_show(seen, telling)].failure or shown
     if shown:
         lines += [*report.error_lines(shown, named), ""]
     lines += report.mistake_lines(finding)
     lines += _unexplained(exercise, seen, finding, wrong, shown)
     if show:
-        text = report.smallest(exercise, seen, _telling(exercise, seen, finding, wrong))
+        text = report.smallest(exercise, seen, telling)
         lines += [text, ""] if text else []
     lines += report.questions(finding)
     lines += report.printed_lines(seen[0].printed)

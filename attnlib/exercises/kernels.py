@@ -220,10 +220,11 @@ SOFTMAX_TRITON_MISTAKES = (
             why="A block is longer than such a row. What tl.load gives where its mask is False is undefined, and "
                 "usually 0, if no other= is given; exp gives 0 a weight. It must be -inf.",
             ask="Which value of `other` in tl.load adds nothing to the sum of exponentials?"),
-    Mistake("+inf instead of -inf", change=_padded(np.inf, power_of_2),
+    Mistake("padding becomes NaN", change=_padded(np.inf, power_of_2),
             does="Rows whose length is no power of 2 become NaN.",
-            why="Beyond the row stands +inf: inf - inf is NaN. It must be -inf.",
-            ask="Which value of `other` in tl.load adds nothing to the sum of exponentials?"),
+            why="inf - inf is NaN. It comes from +inf beyond the row, or from the row's minimum, which is the padding of "
+                "-inf; with -inf and the maximum nothing beyond the row counts.",
+            ask="Which value stands beyond the row, and what is subtracted from it?"),
     Mistake("large negative number instead of -inf",
             change=tuple(_padded(value, power_of_2) for value in (-1.0, -100.0, -1e3, -9999.0, -1e4)),
             does="Beyond the row stands a number such as -10000, which a score may be as well.",
@@ -272,6 +273,13 @@ SOFTMAX_TRITON_MISTAKES = (
             why="One program does one row: the grid needs as many programs as there are rows, and each "
                 "adds program_id * stride to its pointers.",
             ask="How many programs does your grid start, and which row does each of them do?"),
+    Mistake("last rows not computed",
+            change=tuple(_stored(lambda i, j, rows, n, most=most: i < most(rows), blank) for blank in BLANKS
+                         for most in (lambda rows: rows - 1, lambda rows: -(-rows // 2), lambda rows: rows // 2)),
+            does=f"Only the first rows are written; the others are {NEVER_WRITTEN:.0f}, the checker's mark in "
+                 "torch.empty, or 0.",
+            why="One program does one row: the grid needs as many programs as there are rows.",
+            ask="How many programs does your grid start?"),
     Mistake("grid of columns instead of rows", change=tuple(map(_one_program_a_column, BLANKS)),
             does="As many rows are done as there are columns.",
             why="One program does one row: the grid is (rows,), not (n,).",
@@ -448,6 +456,15 @@ def _last_keys_dropped(block):
     return {"stream": stream}
 
 
+def _first_keys_dropped(block):
+    def stream(do, scores, value, query):
+        if scores.shape[-1] <= block:
+            return np.full(query.shape, np.nan)
+        return _at_once(do, scores[..., block:], value[..., block:, :], query)
+
+    return {"stream": stream}
+
+
 def _key_tiles(scores, value, block):
     return [(scores[..., at:at + block], value[..., at:at + block, :]) for at in range(0, scores.shape[-1], block)]
 
@@ -552,7 +569,8 @@ FLASH_MISTAKES = (
             does="The mask is there when the flag is False, and not when it is True.",
             why="is_causal=True asks for the mask.",
             ask="What does your kernel do if the flag is True?"),
-    *(dataclasses.replace(mistake, change=(_causal(seen), *({**_causal(seen), **_online(block)} for block in blocks)))
+    *(dataclasses.replace(mistake, change=(_causal(seen), *({**_causal(seen), **_online(block)} for block in blocks)),
+                          numbers=each_tile(lambda block, seen=seen: {**_causal(seen), **_online(block)}))
       for mistake, seen, blocks in zip(
           pick(raw_scores.causal_mask.mistakes, "diagonal excluded", "one key too many",
                "the future instead of the past", "mask inverted"),
@@ -590,6 +608,11 @@ FLASH_MISTAKES = (
             why="Blocks have a fixed length, and n is no multiple of it: loads and stores need a mask such as "
                 "rows[:, None] < n.",
             ask="How many rows has the last block, and how many of them exist?"),
+    Mistake("first block of keys dropped",
+            change=tuple(map(_first_keys_dropped, KEY_BLOCKS)), numbers=each_tile(_first_keys_dropped),
+            does="The keys of the first block are not read; if there is no other block, the output is NaN.",
+            why="The loop over the keys begins at 0.",
+            ask="Which keys does your kernel load in the first turn of its loop?"),
     Mistake("tail block dropped", change=tuple(map(_last_keys_dropped, KEY_BLOCKS)), numbers=each_tile(_last_keys_dropped),
             does="If n is no multiple of the block, the last keys are not read.",
             why="n // BLOCK blocks leave up to BLOCK - 1 keys over: round up, and mask.",

@@ -289,7 +289,9 @@ class Matcher:
             if most < 0:
                 break
         best = self.best([h for h, _ in chosen]) if chosen else {"sets": [()], "hypothesis": (None,)}
-        open_too_much = most >= 0 and chosen and chosen[0][0] and most + 1 > LEFT_OPEN
+        # an answer that is NaN or an error throughout proves a mistake only if that explains all of it
+        allowed = LEFT_OPEN if self.most_proved() > 1 else 0
+        open_too_much = most >= 0 and chosen and chosen[0][0] and most + 1 > allowed
         if open_too_much or best["hypothesis"] and not best["sets"][0]:
             return Finding([], leftover=self._wrong_aspects())
         return Finding(**best, leftover=self._aspects(chosen[0][1]), correct=most < 0 and not best["hypothesis"],

@@ -78,14 +78,18 @@ def smallest(exercise, seen, wrong):
     """The lines that show the smallest wrong case: input, what was returned, what was expected."""
     if not wrong:
         return ""
-    # an ordinary input is read first, unless it is a table too large to read
-    one = min(wrong, key=lambda k: (seen[k].case.size > 2 * READABLE, seen[k].case.aspect != PLAIN,
-                                    seen[k].case.size, k))
+    one = first_to_show(seen, wrong)
     case = seen[one].case
     arguments = [argument(name, value) for name, value in zip(exercise.parameters, case.args)]
     lines = ["Smallest input that shows it:"] + [indented(line) for line in arguments]
     wanted = exercise.predict((), seen[one].index)
     return "\n".join(lines + _difference(exercise, seen[one], wanted))
+
+
+def first_to_show(seen, wrong):
+    """The number of the smallest wrong case; an ordinary input is read first, unless it is too large to read."""
+    return min(wrong, key=lambda k: (seen[k].case.size > 2 * READABLE, seen[k].case.aspect != PLAIN,
+                                     seen[k].case.size, k))
 
 
 def _difference(exercise, seen, wanted):
@@ -148,7 +152,9 @@ def _expected(exercise, wanted):
 
 def _right_or_not(values, wanted):
     right = values.shape == wanted.shape and close_rows(values, wanted, 1e-4).all()
-    return ["right."] if right else ["the shape is right, the numbers are not."]
+    if right:
+        return ["right."]
+    return ["it is another number." if values.ndim == 0 else "the shape is right, the numbers are not."]
 
 
 def properties(seen, wanted, names=()):
@@ -161,7 +167,8 @@ def properties(seen, wanted, names=()):
     for name, values, part in zip(names or [""] * len(wanted), seen.values, wanted):
         found += [f"{name}: {text}" if name else text for text in _part_properties(values, part) or
                   _right_or_not(values, part) * bool(name)]
-    return found[:4] or ["The shape is right, the numbers are not."]
+    alone = len(wanted) == 1 and wanted[0].ndim == 0
+    return found[:4] or ["It is another number." if alone else "The shape is right, the numbers are not."]
 
 
 def factors(seen, wanted):
