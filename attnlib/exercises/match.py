@@ -361,6 +361,8 @@ def by_operators(exercise, seen, complete=False):
     finite = [any(np.isfinite(part.astype(float)).any() for part in one.values) for one in plain]
     if not all(one.values for one in plain) or 2 * sum(finite) <= len(plain):
         return None  # an exception, or NaN throughout, would be explained by too many
+    if complete and any(np.isnan(part.astype(float)).any() for one in seen for part in one.values):
+        return None  # NaN speaks for a mistake of its own
     if not operators.operators(exercise) or complete and not any(isinstance(a, np.ndarray) for a in plain[0].case.args):
         return None
     kinds = (lambda: operators.operators(exercise),
