@@ -274,8 +274,8 @@ def av_product(weights, value):
     return dense_twin(kind).av_product(weights, value)
 
 
-def attention(query, key, value, attn_mask=None, *, is_causal=False, scale=None, softcap=None,
-              enable_gqa=False, return_lse=False, impl=None):
+def attention(query, key, value, attn_mask=None, *, is_causal=False, window=None, scale=None,
+              softcap=None, enable_gqa=False, return_lse=False, impl=None):
     """Scaled dot-product attention.
 
         O = softmax(mask(cap(scale * Q Kᵀ))) V,    cap(s) = softcap * tanh(s / softcap)
@@ -294,6 +294,10 @@ def attention(query, key, value, attn_mask=None, *, is_causal=False, scale=None,
             Floating, of query's dtype: added to the scores, after softcap.
         is_causal: query i attends to keys 0 to i, aligned at the top left as in torch.
             Together with attn_mask it means both.
+        window: a pair (left, right): query i attends to keys i - left to i + right, aligned
+            likewise; None on one side for all its keys, None in place of the pair for all keys.
+            Together with attn_mask and is_causal it means all of them. "online" and "triton"
+            leave out blocks of keys that are outside of it, and make no mask of it.
         scale: a finite number; None for 1 / sqrt(d_k).
         softcap: a positive number bounds the scores smoothly to [-softcap, softcap]; None
             leaves them.
@@ -315,29 +319,30 @@ def attention(query, key, value, attn_mask=None, *, is_causal=False, scale=None,
 
     Raises:
         TypeError: not arrays, not floating, mixed kinds or dtypes, a mask that is neither
-            boolean nor of query's dtype, a scale, softcap or flag of the wrong type.
+            boolean nor of query's dtype, a window, scale, softcap or flag of the wrong type.
         ValueError: shapes that do not fit, a mask that does not broadcast, different devices,
-            a scale that is not finite, a softcap that is not positive, an unknown impl, or
-            arguments that "triton" does not take.
+            a window below 0, a scale that is not finite, a softcap that is not positive, an
+            unknown impl, or arguments that "triton" does not take.
 
-    Source: Vaswani et al., "Attention Is All You Need" (2017), equation 1; softcap: Gemma
-    Team, "Gemma 2" (2024), section 2; grouped heads: Ainslie et al., "GQA" (2023).
+    Source: Vaswani et al., "Attention Is All You Need" (2017), equation 1; window: Beltagy et
+    al., "Longformer" (2020), section 3.1; softcap: Gemma Team, "Gemma 2" (2024), section 2;
+    grouped heads: Ainslie et al., "GQA" (2023).
 
     >>> import numpy as np
     >>> query, key = np.array([[1.0, 0.0]]), np.array([[1.0, 0.0], [0.0, 1.0]])
     >>> attention(query, key, np.array([[1.0], [0.0]])).round(3)
     array([[0.67]])
     """
-    kind, shape = checked_attention(query, key, value, attn_mask, is_causal, scale, softcap, enable_gqa)
+    kind, shape = checked_attention(query, key, value, attn_mask, is_causal, window, scale, softcap, enable_gqa)
     checks.check_flags(return_lse=return_lse)
     impl = choose_impl(impl, kind, shape, query, key, value, attn_mask)
     twin = attention_kernels() if impl == "triton" else {"dense": dense_twin, "online": online_twin}[impl](kind)
-    return twin.attention(query, key, value, attn_mask, is_causal=is_causal, scale=scale, softcap=softcap,
-                          enable_gqa=enable_gqa, return_lse=return_lse)
+    return twin.attention(query, key, value, attn_mask, is_causal=is_causal, window=window, scale=scale,
+                          softcap=softcap, enable_gqa=enable_gqa, return_lse=return_lse)
 
 
-def attention_backward(query, key, value, grad_output, attn_mask=None, *, is_causal=False, scale=None,
-                       softcap=None, enable_gqa=False, impl=None):
+def attention_backward(query, key, value, grad_output, attn_mask=None, *, is_causal=False, window=None,
+                       scale=None, softcap=None, enable_gqa=False, impl=None):
     """Gradients of attention, for NumPy arrays (torch tensors have autograd).
 
         dV = Aᵀ dO,    dA = dO Vᵀ,    dS = A * (dA - rowsum(A * dA)),
@@ -348,7 +353,8 @@ def attention_backward(query, key, value, grad_output, attn_mask=None, *, is_cau
     Args:
         grad_output: `(..., n_q, d_v)`, the gradient with respect to the output; its shape
             and dtype are the output's.
-        query, key, value, attn_mask, is_causal, scale, softcap, enable_gqa, impl: as for attention.
+        query, key, value, attn_mask, is_causal, window, scale, softcap, enable_gqa, impl: as for
+            attention.
 
     Returns:
         (grad_query, grad_key, grad_value), each of the shape and dtype of its argument; axes
@@ -364,14 +370,14 @@ def attention_backward(query, key, value, grad_output, attn_mask=None, *, is_cau
     >>> [grad.item() for grad in attention_backward(one, one, one, one)]
     [0.0, 0.0, 1.0]
     """
-    kind, shape = checked_attention(query, key, value, attn_mask, is_causal, scale, softcap, enable_gqa)
+    kind, shape = checked_attention(query, key, value, attn_mask, is_causal, window, scale, softcap, enable_gqa)
     if kind != "numpy":
         raise TypeError("attention_backward takes NumPy arrays; got torch tensors, "
                         "whose gradients attention(...) gives by autograd: call backward() on its output")
     checks.check_grad_output(grad_output, query, value, shape)
     twin = {"dense": dense_numpy, "online": online_numpy}[choose_impl(impl, kind, shape, query, key, value, attn_mask)]
     return twin.attention_backward(query, key, value, grad_output, attn_mask, is_causal=is_causal,
-                                   scale=scale, softcap=softcap, enable_gqa=enable_gqa)
+                                   window=window, scale=scale, softcap=softcap, enable_gqa=enable_gqa)
 
 
 def merge_partials(out_a, lse_a, out_b, lse_b):
@@ -408,12 +414,13 @@ def merge_partials(out_a, lse_a, out_b, lse_b):
     return online_twin(kind).merge_partials(out_a, lse_a, out_b, lse_b)
 
 
-def checked_attention(query, key, value, attn_mask, is_causal, scale, softcap, enable_gqa):
+def checked_attention(query, key, value, attn_mask, is_causal, window, scale, softcap, enable_gqa):
     """The checks that attention and its backward share; the kind and the scores' shape."""
     checks.check_flags(is_causal=is_causal, enable_gqa=enable_gqa)
     kind, shape = checks.check_attention(query, key, value, enable_gqa)
     if attn_mask is not None:
         checks.check_mask(attn_mask, query, "query", shape)
+    checks.check_window(window)
     checks.check_number("scale", scale)
     checks.check_number("softcap", softcap, positive=True)
     return kind, shape

@@ -107,8 +107,8 @@ def online_numpy(query, key, value, is_causal):
 
 def products_alone(query, key, value, is_causal):
     """The two matrix products of every block, in the same blocks and threads: no softmax."""
-    heads = online.split_heads(query, key, value, None, is_causal=is_causal, scale=None, softcap=None,
-                               enable_gqa=False)
+    heads = online.split_heads(query, key, value, None, is_causal=is_causal, window=None, scale=None,
+                               softcap=None, enable_gqa=False)
 
     def work(task, scratch):
         head, rows = task

@@ -62,6 +62,19 @@ def check_same_device(first, lead, name, array):
         raise ValueError(f"{first} and {name} must be on the same device; got {devices[0]} and {devices[1]}")
 
 
+def check_window(window):
+    """None, or the pair of what window_mask takes as left and right."""
+    if window is None:
+        return
+    if not isinstance(window, (tuple, list)) or len(window) != 2:
+        got = f"{len(window)} numbers" if isinstance(window, (tuple, list)) else type(window).__name__
+        raise TypeError("window must be None or a pair (left, right), how many keys before and after its own position "
+                        f"a query sees; got {got}")
+    for name, count in zip(("left", "right"), window):
+        if count is not None:
+            check_count(f"{name} of window (None for all keys)", count)
+
+
 def check_axis(axis, ndim):
     if isinstance(axis, bool) or not isinstance(axis, numbers.Integral):
         raise TypeError(f"axis must be one whole number; got {axis!r}")

@@ -43,9 +43,9 @@ def rows_of_pack(pack, n_q, group, ROWS: tl.constexpr):
 
 @triton.jit
 def attention_decode(query, key, value, mask, output, lse, query_strides, key_strides, value_strides, mask_strides,
-                     h, group, group_k, group_v, n_q, n_k, keys_a_split, sign, unit, cap, D_K: tl.constexpr,
-                     D_V: tl.constexpr, ROWS: tl.constexpr, BLOCK_K: tl.constexpr, IS_CAUSAL: tl.constexpr,
-                     MASK: tl.constexpr, SOFTCAP: tl.constexpr, PRECISION: tl.constexpr):
+                     h, group, group_k, group_v, n_q, n_k, window, keys_a_split, sign, unit, cap, D_K: tl.constexpr,
+                     D_V: tl.constexpr, ROWS: tl.constexpr, BLOCK_K: tl.constexpr, MASK: tl.constexpr,
+                     SOFTCAP: tl.constexpr, PRECISION: tl.constexpr):
     """Attention of one tile of queries over one split of the keys: its output and log-sum-exp."""
     packs, split = h // group, tl.program_id(2)
     batch, pack = tl.program_id(0) // packs, tl.program_id(0) % packs
@@ -63,17 +63,16 @@ def attention_decode(query, key, value, mask, output, lse, query_strides, key_st
     total = tl.zeros((ROWS, width(D_V)), tl.float32)
     first, end = split * keys_a_split, tl.minimum((split + 1) * keys_a_split, n_k)
     whole = end // BLOCK_K * BLOCK_K  # keys_a_split is a multiple of BLOCK_K
-    if IS_CAUSAL:  # few queries see few keys: all of them are compared
-        end = tl.minimum(end, n_q)
+    if window[0] is not None or window[1] is not None:  # few comparisons beside the bytes: no loop of its own
         whole = first
     for start in range(first, whole, BLOCK_K):
         highest, row_sum, total = attend(
-            q, key, value, mask, key_strides, value_strides, mask_strides, query_at, start, n_q, n_k, unit, cap,
-            highest, row_sum, total, D_K, D_V, BLOCK_K, False, IS_CAUSAL, MASK, SOFTCAP, PRECISION)
+            q, key, value, mask, key_strides, value_strides, mask_strides, query_at, start, n_q, n_k, window, unit, cap,
+            highest, row_sum, total, D_K, D_V, BLOCK_K, False, MASK, SOFTCAP, PRECISION)
     for start in range(whole, end, BLOCK_K):
         highest, row_sum, total = attend(
-            q, key, value, mask, key_strides, value_strides, mask_strides, query_at, start, n_q, n_k, unit, cap,
-            highest, row_sum, total, D_K, D_V, BLOCK_K, True, IS_CAUSAL, MASK, SOFTCAP, PRECISION)
+            q, key, value, mask, key_strides, value_strides, mask_strides, query_at, start, n_q, n_k, window, unit, cap,
+            highest, row_sum, total, D_K, D_V, BLOCK_K, True, MASK, SOFTCAP, PRECISION)
 
     out, row_lse = normalised(highest, row_sum, total)
     batches = tl.num_programs(0) // packs
@@ -107,8 +106,14 @@ def merge_splits(parts, part_lse, output, lse, rows, splits, D_V: tl.constexpr, 
 
 # --- launcher ---
 
-def serves(query, key):
-    return query.shape[2] <= FEW_QUERIES and key.shape[2] >= MANY_KEYS
+def serves(query, key, window):
+    return query.shape[2] <= FEW_QUERIES and keys_seen(query, key, window) >= MANY_KEYS
+
+
+def keys_seen(query, key, window):
+    """Under a causal mask or in a window few queries see few keys: splits of the others would have nothing to do."""
+    n_q, n_k = query.shape[2], key.shape[2]
+    return n_k if window[1] is None else min(n_k, n_q + window[1])
 
 
 def config(dtype, d_k, d_v, capability):
@@ -135,10 +140,10 @@ def keys_of_split(n_k, programs, block_k, available):
     return triton.cdiv(triton.cdiv(n_k, splits), block_k) * block_k
 
 
-def forward(query, key, value, attn_mask, is_causal, scale, softcap, output, lse):
+def forward(query, key, value, attn_mask, window, scale, softcap, output, lse):
     """Write the output and log-sum-exp of tensors (batch, heads, n, d); key and value may have fewer heads."""
     batch, h, n_q, d_k = query.shape
-    n_k, d_v = value.shape[2:]
+    n_k, d_v = keys_seen(query, key, window), value.shape[-1]
     group_k, group_v = flash_triton.groups(query, key, value)
     group = math.gcd(group_k, group_v)
     block_k, warps, stages = config(query.dtype, d_k, d_v, flash_triton.capability_of(query))
@@ -153,8 +158,8 @@ def forward(query, key, value, attn_mask, is_causal, scale, softcap, output, lse
     mask, mask_strides, kind = flash_triton.mask_arguments(attn_mask, query)
     attention_decode[(packs, tiles, splits)](
         query, key, value, mask, parts, part_lse, query.stride(), key.stride(), value.stride(), mask_strides, h, group,
-        group_k, group_v, n_q, n_k, keys, *flash_triton.numbers(scale, softcap), D_K=d_k, D_V=d_v, ROWS=rows,
-        BLOCK_K=block_k, IS_CAUSAL=is_causal, MASK=kind, SOFTCAP=softcap is not None,
+        group_k, group_v, n_q, n_k, window, keys, *flash_triton.numbers(scale, softcap), D_K=d_k, D_V=d_v, ROWS=rows,
+        BLOCK_K=block_k, MASK=kind, SOFTCAP=softcap is not None,
         PRECISION=flash_triton.precision(query), num_warps=warps, num_stages=stages)
     if splits > 1:
         merge_splits[(lse.numel(),)](parts, part_lse, output, lse, lse.numel(), splits, D_V=d_v,

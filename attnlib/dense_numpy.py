@@ -10,7 +10,7 @@ import math
 
 import numpy as np
 
-from attnlib.masks import causal_mask
+from attnlib.masks import limits, window_mask
 
 
 def widen(array):
@@ -112,17 +112,17 @@ def repeat_heads(array, h):
     return array if h_kv == h else np.repeat(array, h // h_kv, axis=-3)
 
 
-def masked_scores(scores, attn_mask, is_causal):
-    """A mask and causal together mean both."""
+def masked_scores(scores, attn_mask, is_causal, window):
+    """A mask, causal and a window together mean all of them."""
     *batch, n_q, n_k = scores.shape
     if attn_mask is not None:
         scores = mask_scores(scores, attn_mask)
-    if is_causal:
-        scores = mask_scores(scores, causal_mask(n_q, n_k))
+    if is_causal or window is not None:
+        scores = mask_scores(scores, window_mask(n_q, n_k, *limits(is_causal, window)))
     return scores
 
 
-def attention(query, key, value, attn_mask=None, *, is_causal=False,
+def attention(query, key, value, attn_mask=None, *, is_causal=False, window=None,
               scale=None, softcap=None, enable_gqa=False, return_lse=False):
     """softmax(mask(cap(scale * Q Kᵀ))) V; see attnlib.attention."""
     dtype = query.dtype
@@ -131,7 +131,7 @@ def attention(query, key, value, attn_mask=None, *, is_causal=False,
         h = query.shape[-3]
         key, value = repeat_heads(key, h), repeat_heads(value, h)
     scores = cap_scores(raw_scores(query, key, scale=scale), softcap)
-    scores = masked_scores(scores, attn_mask, is_causal)
+    scores = masked_scores(scores, attn_mask, is_causal, window)
     output = av_product(softmax(scores), value).astype(dtype, copy=False)
     if not return_lse:
         return output
@@ -139,8 +139,8 @@ def attention(query, key, value, attn_mask=None, *, is_causal=False,
 
 
 def attention_backward(query, key, value, grad_output, attn_mask=None, *,
-                       is_causal=False, scale=None, softcap=None,
-                       enable_gqa=False):
+                       is_causal=False, window=None, scale=None,
+                       softcap=None, enable_gqa=False):
     """d sum(grad_output * output); see attnlib.attention_backward."""
     dtype, shapes = query.dtype, (query.shape, key.shape, value.shape)
     query, key, value = map(widen, (query, key, value))
@@ -151,7 +151,7 @@ def attention_backward(query, key, value, grad_output, attn_mask=None, *,
     scale = 1 / math.sqrt(query.shape[-1]) if scale is None else float(scale)
     with np.errstate(over="ignore", under="ignore", invalid="ignore"):
         scores = cap_scores(raw_scores(query, key, scale=scale), softcap)
-        weights = softmax(masked_scores(scores, attn_mask, is_causal))
+        weights = softmax(masked_scores(scores, attn_mask, is_causal, window))
         grad_scores = softmax_backward(weights, value, grad_output)
         if softcap is not None:  # scores = softcap * tanh; d tanh = 1 - tanh^2
             slope = 1 - (scores / float(softcap)) ** 2

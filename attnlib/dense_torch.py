@@ -10,6 +10,8 @@ import math
 
 import torch
 
+from attnlib.masks import limits
+
 
 def widen(array):
     """Half precision becomes float32; all else stays as it is."""
@@ -115,18 +117,21 @@ def repeat_heads(array, h):
     return array if h_kv == h else array.repeat_interleave(h // h_kv, dim=-3)
 
 
-def masked_scores(scores, attn_mask, is_causal):
-    """A mask and causal together mean both."""
+def masked_scores(scores, attn_mask, is_causal, window):
+    """A mask, causal and a window together mean all of them."""
     *batch, n_q, n_k = scores.shape
     if attn_mask is not None:
         scores = mask_scores(scores, attn_mask)
-    if is_causal:
-        ones = torch.ones(n_q, n_k, dtype=torch.bool, device=scores.device)
-        scores = mask_scores(scores, ones.tril())
+    if is_causal or window is not None:
+        left, right = limits(is_causal, window)
+        near = torch.ones(n_q, n_k, dtype=torch.bool, device=scores.device)
+        near = near if left is None else near.triu(-min(left, n_q))
+        near = near if right is None else near.tril(min(right, n_k))
+        scores = mask_scores(scores, near)
     return scores
 
 
-def attention(query, key, value, attn_mask=None, *, is_causal=False,
+def attention(query, key, value, attn_mask=None, *, is_causal=False, window=None,
               scale=None, softcap=None, enable_gqa=False, return_lse=False):
     """softmax(mask(cap(scale * Q Kᵀ))) V; see attnlib.attention."""
     dtype = query.dtype
@@ -135,7 +140,7 @@ def attention(query, key, value, attn_mask=None, *, is_causal=False,
         h = query.shape[-3]
         key, value = repeat_heads(key, h), repeat_heads(value, h)
     scores = cap_scores(raw_scores(query, key, scale=scale), softcap)
-    scores = masked_scores(scores, attn_mask, is_causal)
+    scores = masked_scores(scores, attn_mask, is_causal, window)
     output = av_product(softmax(scores), value).to(dtype)
     if not return_lse:
         return output

@@ -11,8 +11,8 @@ The ladder that leads to these kernels:
 3. Running maximum: the softmax of a row is not known before its last key. The output so far is
    rescaled whenever the row's maximum moves, and divided by the sum of the weights at the end.
    The log-sum-exp, 4 bytes a row, is all that the backward pass needs of the weights.
-4. Skip blocks: under a causal mask a program stops at its diagonal, which halves the work; and only
-   the blocks on the diagonal and at the end compare positions at all.
+4. Skip blocks: under a causal mask a program stops at its diagonal, which halves the work; in a window
+   it begins where its first query does. Only the blocks on these edges compare positions at all.
 5. Pipeline: while one block is multiplied, the next num_stages - 1 are on their way to shared memory.
 6. exp2: the hardware has no exp. log2(e) goes into the scale, which costs nothing.
 
@@ -35,6 +35,7 @@ import triton
 import triton.language as tl
 
 from attnlib import softmax_triton
+from attnlib.masks import limits
 from attnlib.softmax_triton import INTERPRETED, LOWEST, merge_axes, on_its_device
 
 LOG2_E, LN_2 = tl.constexpr(1.4426950408889634), tl.constexpr(0.6931471805599453)
@@ -91,12 +92,12 @@ def product(a, b, total, PRECISION: tl.constexpr):
 
 
 @triton.jit
-def score_block(rows, columns, mask, mask_strides, query_at, key_at, n_q, n_k, unit, cap, CHECK: tl.constexpr,
-                IS_CAUSAL: tl.constexpr, MASK: tl.constexpr, SOFTCAP: tl.constexpr, PRECISION: tl.constexpr):
+def score_block(rows, columns, mask, mask_strides, query_at, key_at, n_q, n_k, window, unit, cap,
+                CHECK: tl.constexpr, MASK: tl.constexpr, SOFTCAP: tl.constexpr, PRECISION: tl.constexpr):
     """A block of masked scores, what to multiply them by to have powers of 2, and the softcap's slope.
 
     Rows are queries and columns keys, or the other way round: query_at and key_at, the positions,
-    have an axis of size 1 to tell.
+    have an axis of size 1 to tell. The window is (left, right), None where there is no limit.
     """
     scores = tl.dot(rows, tl.trans(columns), input_precision="tf32x3" if PRECISION == "tf32x3" else "ieee")
     slope = 1.0
@@ -118,34 +119,60 @@ def score_block(rows, columns, mask, mask_strides, query_at, key_at, n_q, n_k, u
             unit = 1.0
     if CHECK:
         seen = key_at < n_k
-        if IS_CAUSAL:
-            seen = seen & (key_at <= query_at)
+        if window[0] is not None:
+            seen = seen & (key_at >= query_at - window[0])
+        if window[1] is not None:
+            seen = seen & (key_at - window[1] <= query_at)
         scores = tl.where(seen, scores, -float("inf"))
     return scores, unit, slope
 
 
 @triton.jit
-def key_ends(block, n_k, BLOCK_Q: tl.constexpr, BLOCK_K: tl.constexpr, IS_CAUSAL: tl.constexpr):
-    """Up to where all queries of the block see whole blocks of keys, and from where none sees any."""
-    everybody, anybody = n_k, n_k
-    if IS_CAUSAL:
-        everybody = tl.minimum(n_k, block * BLOCK_Q + 1)
-        anybody = tl.minimum(n_k, (block + 1) * BLOCK_Q)
-    return everybody // BLOCK_K * BLOCK_K, anybody
+def keys_met(block, n_q, n_k, window, BLOCK_Q: tl.constexpr, BLOCK_K: tl.constexpr):
+    """From where to where a block of queries meets keys; all its queries see the whole blocks before the second of three.
+
+    With a limit to the left none counts as whole: a third loop, for the edge there, would spill registers.
+    """
+    first, last = block * BLOCK_Q, tl.minimum(n_q, (block + 1) * BLOCK_Q) - 1
+    start, whole, end = 0, n_k // BLOCK_K * BLOCK_K, n_k
+    if window[1] is not None:
+        whole = tl.minimum(n_k, first + window[1] + 1) // BLOCK_K * BLOCK_K
+        end = tl.minimum(n_k, last + window[1] + 1)
+    if window[0] is not None:
+        start = tl.maximum(0, first - window[0]) // BLOCK_K * BLOCK_K
+        whole = start
+    return start, whole, end
+
+
+@triton.jit
+def queries_met(block, n_q, n_k, window, BLOCK_Q: tl.constexpr, BLOCK_K: tl.constexpr):
+    """From where to where a block of keys meets queries; all its keys are seen from the second of three on.
+
+    Keys and queries that are not there need no check: keys have rows of their own, which are not stored,
+    and the weights of the queries are 0.
+    """
+    first, last = block * BLOCK_K, tl.minimum(n_k, (block + 1) * BLOCK_K) - 1
+    start, whole, end = 0, 0, n_q
+    if window[1] is not None:
+        start = tl.maximum(0, first - window[1]) // BLOCK_Q * BLOCK_Q
+        whole = tl.cdiv(tl.minimum(n_q, tl.maximum(0, last - window[1])), BLOCK_Q) * BLOCK_Q
+    if window[0] is not None:
+        end = tl.minimum(n_q, last + window[0] + 1)
+        whole = end
+    return start, whole, end
 
 
 # --- forward ---
 
 @triton.jit
-def attend(q, key, value, mask, key_strides, value_strides, mask_strides, query_at, start, n_q, n_k, unit, cap,
-           highest, row_sum, total, D_K: tl.constexpr, D_V: tl.constexpr, BLOCK_K: tl.constexpr,
-           CHECK: tl.constexpr, IS_CAUSAL: tl.constexpr, MASK: tl.constexpr, SOFTCAP: tl.constexpr,
-           PRECISION: tl.constexpr):
+def attend(q, key, value, mask, key_strides, value_strides, mask_strides, query_at, start, n_q, n_k, window, unit,
+           cap, highest, row_sum, total, D_K: tl.constexpr, D_V: tl.constexpr, BLOCK_K: tl.constexpr,
+           CHECK: tl.constexpr, MASK: tl.constexpr, SOFTCAP: tl.constexpr, PRECISION: tl.constexpr):
     """One more block of keys: the running maximum, the sum of the weights, and the sum of weighted values."""
     key_at = start + tl.arange(0, BLOCK_K)
     k = load_rows(key, key_strides, key_at, n_k, D_K, not CHECK, PRECISION)
-    scores, unit, _ = score_block(q, k, mask, mask_strides, query_at[:, None], key_at[None, :], n_q, n_k, unit, cap,
-                                  CHECK, IS_CAUSAL, MASK, SOFTCAP, PRECISION)
+    scores, unit, _ = score_block(q, k, mask, mask_strides, query_at[:, None], key_at[None, :], n_q, n_k, window, unit,
+                                  cap, CHECK, MASK, SOFTCAP, PRECISION)
     # unit > 0: the maximum comes first, and scaling and subtracting are one instruction for each score.
     moved = tl.maximum(highest, tl.max(scores, 1) * unit)
     weights = tl.exp2(scores * unit - moved[:, None])
@@ -166,9 +193,9 @@ def normalised(highest, row_sum, total):
 
 @triton.jit
 def attention_forward(query, key, value, mask, output, lse, query_strides, key_strides, value_strides, mask_strides,
-                      output_strides, h, group_k, group_v, n_q, n_k, sign, unit, cap,
+                      output_strides, h, group_k, group_v, n_q, n_k, window, sign, unit, cap,
                       D_K: tl.constexpr, D_V: tl.constexpr, BLOCK_Q: tl.constexpr, BLOCK_K: tl.constexpr,
-                      IS_CAUSAL: tl.constexpr, MASK: tl.constexpr, SOFTCAP: tl.constexpr, PRECISION: tl.constexpr):
+                      MASK: tl.constexpr, SOFTCAP: tl.constexpr, PRECISION: tl.constexpr):
     blocks = tl.cdiv(n_q, BLOCK_Q)
     # The last queries first: under a causal mask they see the most keys, and nobody has to wait for them.
     block = blocks - 1 - tl.program_id(0) % blocks
@@ -183,15 +210,12 @@ def attention_forward(query, key, value, mask, output, lse, query_strides, key_s
     highest = tl.full((BLOCK_Q,), LOWEST, tl.float32)
     row_sum = tl.zeros((BLOCK_Q,), tl.float32)
     total = tl.zeros((BLOCK_Q, width(D_V)), tl.float32)
-    whole, end = key_ends(block, n_k, BLOCK_Q, BLOCK_K, IS_CAUSAL)
-    for start in range(0, whole, BLOCK_K):
-        highest, row_sum, total = attend(
-            q, key, value, mask, key_strides, value_strides, mask_strides, query_at, start, n_q, n_k, unit, cap,
-            highest, row_sum, total, D_K, D_V, BLOCK_K, False, IS_CAUSAL, MASK, SOFTCAP, PRECISION)
-    for start in range(whole, end, BLOCK_K):
-        highest, row_sum, total = attend(
-            q, key, value, mask, key_strides, value_strides, mask_strides, query_at, start, n_q, n_k, unit, cap,
-            highest, row_sum, total, D_K, D_V, BLOCK_K, True, IS_CAUSAL, MASK, SOFTCAP, PRECISION)
+    edges = keys_met(block, n_q, n_k, window, BLOCK_Q, BLOCK_K)
+    for part in tl.static_range(0 if window[0] is None else 1, 2):
+        for start in range(edges[part], edges[part + 1], BLOCK_K):
+            highest, row_sum, total = attend(
+                q, key, value, mask, key_strides, value_strides, mask_strides, query_at, start, n_q, n_k, window, unit,
+                cap, highest, row_sum, total, D_K, D_V, BLOCK_K, part == 1, MASK, SOFTCAP, PRECISION)
     out, row_lse = normalised(highest, row_sum, total)
     store_rows(out, output, output_strides, query_at, n_q, D_V)
     lse += (batch * h + head).to(tl.int64) * n_q
@@ -232,15 +256,15 @@ def grad_block(weights, grad_weights, delta, slope):
 
 @triton.jit
 def backward_queries(q, grad_out, power, delta, key, value, mask, key_strides, value_strides, mask_strides, query_at,
-                     start, n_q, n_k, unit, cap, grad_q, D_K: tl.constexpr, D_V: tl.constexpr, BLOCK_K: tl.constexpr,
-                     CHECK: tl.constexpr, IS_CAUSAL: tl.constexpr, MASK: tl.constexpr, SOFTCAP: tl.constexpr,
+                     start, n_q, n_k, window, unit, cap, grad_q, D_K: tl.constexpr, D_V: tl.constexpr,
+                     BLOCK_K: tl.constexpr, CHECK: tl.constexpr, MASK: tl.constexpr, SOFTCAP: tl.constexpr,
                      PRECISION: tl.constexpr):
     """What one block of keys adds to the gradient of these queries."""
     key_at = start + tl.arange(0, BLOCK_K)
     k = load_rows(key, key_strides, key_at, n_k, D_K, not CHECK, PRECISION)
     v = load_rows(value, value_strides, key_at, n_k, D_V, not CHECK, PRECISION)
-    scores, unit, slope = score_block(q, k, mask, mask_strides, query_at[:, None], key_at[None, :], n_q, n_k, unit,
-                                      cap, CHECK, IS_CAUSAL, MASK, SOFTCAP, PRECISION)
+    scores, unit, slope = score_block(q, k, mask, mask_strides, query_at[:, None], key_at[None, :], n_q, n_k, window,
+                                      unit, cap, CHECK, MASK, SOFTCAP, PRECISION)
     weights = tl.exp2(scores * unit - power[:, None])
     grad_weights = tl.dot(grad_out, tl.trans(v), input_precision="tf32x3" if PRECISION == "tf32x3" else "ieee")
     grad_scores = grad_block(weights, grad_weights, delta[:, None], slope)
@@ -250,8 +274,8 @@ def backward_queries(q, grad_out, power, delta, key, value, mask, key_strides, v
 @triton.jit
 def attention_backward_queries(query, key, value, mask, lse, delta, grad_output, grad_query, query_strides,
                                key_strides, value_strides, mask_strides, grad_strides, out_strides, h, group_k,
-                               group_v, n_q, n_k, sign, scale, unit, cap, D_K: tl.constexpr, D_V: tl.constexpr,
-                               BLOCK_Q: tl.constexpr, BLOCK_K: tl.constexpr, IS_CAUSAL: tl.constexpr,
+                               group_v, n_q, n_k, window, sign, scale, unit, cap, D_K: tl.constexpr,
+                               D_V: tl.constexpr, BLOCK_Q: tl.constexpr, BLOCK_K: tl.constexpr,
                                MASK: tl.constexpr, SOFTCAP: tl.constexpr, PRECISION: tl.constexpr):
     """dQ = scale * dS K: the same walk over the keys as forward."""
     blocks = tl.cdiv(n_q, BLOCK_Q)
@@ -267,30 +291,27 @@ def attention_backward_queries(query, key, value, mask, lse, delta, grad_output,
     grad_out = load_rows(grad_output, grad_strides, query_at, n_q, D_V, False, PRECISION)
     power, row_delta = row_facts(lse, delta, batch * h + head, query_at, n_q)
     grad_q = tl.zeros((BLOCK_Q, width(D_K)), tl.float32)
-    whole, end = key_ends(block, n_k, BLOCK_Q, BLOCK_K, IS_CAUSAL)
-    for start in range(0, whole, BLOCK_K):
-        grad_q = backward_queries(q, grad_out, power, row_delta, key, value, mask, key_strides, value_strides,
-                                  mask_strides, query_at, start, n_q, n_k, unit, cap, grad_q, D_K, D_V, BLOCK_K,
-                                  False, IS_CAUSAL, MASK, SOFTCAP, PRECISION)
-    for start in range(whole, end, BLOCK_K):
-        grad_q = backward_queries(q, grad_out, power, row_delta, key, value, mask, key_strides, value_strides,
-                                  mask_strides, query_at, start, n_q, n_k, unit, cap, grad_q, D_K, D_V, BLOCK_K,
-                                  True, IS_CAUSAL, MASK, SOFTCAP, PRECISION)
+    edges = keys_met(block, n_q, n_k, window, BLOCK_Q, BLOCK_K)
+    for part in tl.static_range(0 if window[0] is None else 1, 2):
+        for start in range(edges[part], edges[part + 1], BLOCK_K):
+            grad_q = backward_queries(q, grad_out, power, row_delta, key, value, mask, key_strides, value_strides,
+                                      mask_strides, query_at, start, n_q, n_k, window, unit, cap, grad_q, D_K, D_V,
+                                      BLOCK_K, part == 1, MASK, SOFTCAP, PRECISION)
     store_rows(grad_q * scale, grad_query, out_strides, query_at, n_q, D_K)
 
 
 @triton.jit
 def backward_keys(k, v, query, grad_output, mask, lse, delta, both, query_strides, grad_strides, mask_strides, key_at,
-                  start, n_q, n_k, unit, cap, grad_k, grad_v, D_K: tl.constexpr, D_V: tl.constexpr,
-                  BLOCK_Q: tl.constexpr, CHECK: tl.constexpr, IS_CAUSAL: tl.constexpr, MASK: tl.constexpr,
-                  SOFTCAP: tl.constexpr, PRECISION: tl.constexpr):
+                  start, n_q, n_k, window, unit, cap, grad_k, grad_v, D_K: tl.constexpr, D_V: tl.constexpr,
+                  BLOCK_Q: tl.constexpr, CHECK: tl.constexpr, MASK: tl.constexpr, SOFTCAP: tl.constexpr,
+                  PRECISION: tl.constexpr):
     """What one block of queries adds to the gradients of these keys and values; blocks lie as (keys, queries)."""
     query_at = start + tl.arange(0, BLOCK_Q)
     q = load_rows(query, query_strides, query_at, n_q, D_K, False, PRECISION)
     grad_out = load_rows(grad_output, grad_strides, query_at, n_q, D_V, False, PRECISION)
     power, row_delta = row_facts(lse, delta, both, query_at, n_q)
-    scores, unit, slope = score_block(k, q, mask, mask_strides, query_at[None, :], key_at[:, None], n_q, n_k, unit,
-                                      cap, CHECK, IS_CAUSAL, MASK, SOFTCAP, PRECISION)
+    scores, unit, slope = score_block(k, q, mask, mask_strides, query_at[None, :], key_at[:, None], n_q, n_k, window,
+                                      unit, cap, CHECK, MASK, SOFTCAP, PRECISION)
     weights = tl.exp2(scores * unit - power[None, :])
     grad_v = product(weights.to(grad_out.dtype), grad_out, grad_v, PRECISION)
     grad_weights = tl.dot(v, tl.trans(grad_out), input_precision="tf32x3" if PRECISION == "tf32x3" else "ieee")
@@ -301,9 +322,9 @@ def backward_keys(k, v, query, grad_output, mask, lse, delta, both, query_stride
 @triton.jit
 def attention_backward_keys(query, key, value, mask, lse, delta, grad_output, grad_key, grad_value, query_strides,
                             key_strides, value_strides, mask_strides, grad_strides, out_strides_k, out_strides_v, h,
-                            group, group_k, group_v, n_q, n_k, sign, scale, unit, cap, D_K: tl.constexpr,
-                            D_V: tl.constexpr, BLOCK_Q: tl.constexpr, BLOCK_K: tl.constexpr, IS_CAUSAL: tl.constexpr,
-                            MASK: tl.constexpr, SOFTCAP: tl.constexpr, PRECISION: tl.constexpr):
+                            group, group_k, group_v, n_q, n_k, window, sign, scale, unit, cap, D_K: tl.constexpr,
+                            D_V: tl.constexpr, BLOCK_Q: tl.constexpr, BLOCK_K: tl.constexpr, MASK: tl.constexpr,
+                            SOFTCAP: tl.constexpr, PRECISION: tl.constexpr):
     """dK = scale * dSᵀ Q and dV = Aᵀ dO, summed over the query heads of the group."""
     blocks = tl.cdiv(n_k, BLOCK_K)
     block, packs = tl.program_id(0) % blocks, h // group  # the first keys, which the most queries see, come first
@@ -316,25 +337,17 @@ def attention_backward_keys(query, key, value, mask, lse, delta, grad_output, gr
     v = load_rows(value, value_strides, key_at, n_k, D_V, False, PRECISION)
     grad_k = tl.zeros((BLOCK_K, width(D_K)), tl.float32)
     grad_v = tl.zeros((BLOCK_K, width(D_V)), tl.float32)
-    # Keys that are not there have rows of their own, which are not stored: only positions need a check.
-    first, whole = 0, 0
-    if IS_CAUSAL:
-        first = block * BLOCK_K // BLOCK_Q * BLOCK_Q
-        whole = tl.minimum(tl.cdiv((block + 1) * BLOCK_K - 1, BLOCK_Q) * BLOCK_Q, tl.cdiv(n_q, BLOCK_Q) * BLOCK_Q)
+    edges = queries_met(block, n_q, n_k, window, BLOCK_Q, BLOCK_K)
     for head in range(pack * group, (pack + 1) * group):
         head = tl.cast(head, tl.int32)
         q_head, grad_head = head_of(query, query_strides, batch, head), head_of(grad_output, grad_strides, batch, head)
         mask_head = head_of(mask, mask_strides, batch, head)
-        for start in range(first, whole, BLOCK_Q):
-            grad_k, grad_v = backward_keys(
-                k, v, q_head, grad_head, mask_head, lse, delta, batch * h + head, query_strides, grad_strides,
-                mask_strides, key_at, start, n_q, n_k, unit, cap, grad_k, grad_v, D_K, D_V, BLOCK_Q, True, IS_CAUSAL,
-                MASK, SOFTCAP, PRECISION)
-        for start in range(whole, n_q, BLOCK_Q):
-            grad_k, grad_v = backward_keys(
-                k, v, q_head, grad_head, mask_head, lse, delta, batch * h + head, query_strides, grad_strides,
-                mask_strides, key_at, start, n_q, n_k, unit, cap, grad_k, grad_v, D_K, D_V, BLOCK_Q, MASK != "none",
-                False, MASK, SOFTCAP, PRECISION)
+        for part in tl.static_range(0, 2 if window[0] is None else 1):
+            for start in range(edges[part], edges[part + 1], BLOCK_Q):
+                grad_k, grad_v = backward_keys(
+                    k, v, q_head, grad_head, mask_head, lse, delta, batch * h + head, query_strides, grad_strides,
+                    mask_strides, key_at, start, n_q, n_k, window, unit, cap, grad_k, grad_v, D_K, D_V, BLOCK_Q,
+                    part == 0 or MASK != "none", MASK, SOFTCAP, PRECISION)
     store_rows(grad_k * scale, head_of(grad_key, out_strides_k, batch, pack), out_strides_k, key_at, n_k, D_K)
     store_rows(grad_v, head_of(grad_value, out_strides_v, batch, pack), out_strides_v, key_at, n_k, D_V)
 
@@ -424,6 +437,12 @@ def mask_arguments(attn_mask, like):
     return attn_mask, attn_mask.stride(), "floating"
 
 
+def window_argument(left, right, n_q, n_k):
+    """(left, right) as the kernels read it, in int32: None also where all keys are near enough."""
+    return (None if left is None or left >= n_q - 1 else left,
+            None if right is None or right >= n_k - 1 else right)
+
+
 def groups(query, key, value):
     """How many query heads share a key head, and a value head."""
     h = query.shape[1]
@@ -433,23 +452,28 @@ def groups(query, key, value):
 @torch.library.custom_op("attnlib::attention", mutates_args=())
 @on_its_device
 def forward(query: torch.Tensor, key: torch.Tensor, value: torch.Tensor, attn_mask: Optional[torch.Tensor],
-            is_causal: bool, scale: float, softcap: Optional[float]) -> tuple[torch.Tensor, torch.Tensor]:
-    """Output and log-sum-exp of tensors (batch, heads, n, d); key and value may have fewer heads."""
+            left: Optional[int], right: Optional[int], scale: float, softcap: Optional[float]) -> tuple[
+                torch.Tensor, torch.Tensor]:
+    """Output and log-sum-exp of tensors (batch, heads, n, d); key and value may have fewer heads.
+
+    A query sees as many keys before its own position as left says, and after it as right says; causal: right = 0.
+    """
     batch, h, n_q, d_k = query.shape
     n_k, d_v = value.shape[2:]
     output, lse = new_output(query, value)
     if batch * h * n_q * n_k == 0:
         return output.zero_(), lse.fill_(-math.inf)
     from attnlib import decode_triton  # here, since it builds on this file
-    if decode_triton.serves(query, key):
-        decode_triton.forward(query, key, value, attn_mask, is_causal, scale, softcap, output, lse)
+    window = window_argument(left, right, n_q, n_k)
+    if decode_triton.serves(query, key, window):
+        decode_triton.forward(query, key, value, attn_mask, window, scale, softcap, output, lse)
         return output, lse
     mask, mask_strides, kind = mask_arguments(attn_mask, query)
     options = tile("forward", query, value, plain=attn_mask is None and softcap is None)
     attention_forward[(triton.cdiv(n_q, options["BLOCK_Q"]) * batch * h,)](
         query, key, value, mask, output, lse, query.stride(), key.stride(), value.stride(), mask_strides,
-        output.stride(), h, *groups(query, key, value), n_q, n_k, *numbers(scale, softcap), D_K=d_k, D_V=d_v,
-        IS_CAUSAL=is_causal, MASK=kind, SOFTCAP=softcap is not None, PRECISION=precision(query), **options)
+        output.stride(), h, *groups(query, key, value), n_q, n_k, window, *numbers(scale, softcap), D_K=d_k, D_V=d_v,
+        MASK=kind, SOFTCAP=softcap is not None, PRECISION=precision(query), **options)
     return output, lse
 
 
@@ -463,7 +487,7 @@ def new_output(query, value):
 @on_its_device
 def backward(grad_output: torch.Tensor, grad_lse: torch.Tensor, query: torch.Tensor, key: torch.Tensor,
              value: torch.Tensor, attn_mask: Optional[torch.Tensor], output: torch.Tensor, lse: torch.Tensor,
-             is_causal: bool, scale: float, softcap: Optional[float]) -> tuple[
+             left: Optional[int], right: Optional[int], scale: float, softcap: Optional[float]) -> tuple[
                  torch.Tensor, torch.Tensor, torch.Tensor]:
     """Gradients of query, key and value."""
     batch, h, n_q, d_k = query.shape
@@ -479,18 +503,19 @@ def backward(grad_output: torch.Tensor, grad_lse: torch.Tensor, query: torch.Ten
 
     mask, mask_strides, kind = mask_arguments(attn_mask, query)
     sign, *units = numbers(scale, softcap)
-    features = {"D_K": d_k, "D_V": d_v, "IS_CAUSAL": is_causal, "MASK": kind, "SOFTCAP": softcap is not None,
-                "PRECISION": precision(query)}
+    features = {"D_K": d_k, "D_V": d_v, "MASK": kind, "SOFTCAP": softcap is not None, "PRECISION": precision(query)}
+    window = window_argument(left, right, n_q, n_k)
     strides = query.stride(), key.stride(), value.stride(), mask_strides, grad_output.stride()
     plain = attn_mask is None and softcap is None
     options = tile("keys", query, value, plain)
     attention_backward_keys[(triton.cdiv(n_k, options["BLOCK_K"]) * batch * (h // group),)](
         query, key, value, mask, lse, delta, grad_output, grad_key, grad_value, *strides, grad_key.stride(),
-        grad_value.stride(), h, group, *groups(query, key, value), n_q, n_k, sign, scale, *units, **features, **options)
+        grad_value.stride(), h, group, *groups(query, key, value), n_q, n_k, window, sign, scale, *units, **features,
+        **options)
     options = tile("queries", query, value, plain)
     attention_backward_queries[(triton.cdiv(n_q, options["BLOCK_Q"]) * batch * h,)](
         query, key, value, mask, lse, delta, grad_output, grad_query, *strides, grad_query.stride(), h,
-        *groups(query, key, value), n_q, n_k, sign, scale, *units, **features, **options)
+        *groups(query, key, value), n_q, n_k, window, sign, scale, *units, **features, **options)
     return grad_query, *(sum_groups(grad, tensor.shape[1]) for grad, tensor in ((grad_key, key), (grad_value, value)))
 
 
@@ -504,7 +529,7 @@ def sum_groups(grad, heads):
 # --- for torch.compile, which plans with shapes alone, and for autograd ---
 
 @forward.register_fake
-def _(query, key, value, attn_mask, is_causal, scale, softcap):
+def _(query, key, value, attn_mask, *options):
     return new_output(query, value)
 
 
@@ -514,13 +539,12 @@ def _(grad_output, grad_lse, query, key, value, *others):
 
 
 def remember(ctx, inputs, output):
-    *tensors, is_causal, scale, softcap = inputs
+    tensors, ctx.options = inputs[:4], inputs[4:]
     ctx.save_for_backward(*tensors, *output)
-    ctx.options = is_causal, scale, softcap
 
 
 def gradients(ctx, grad_output, grad_lse):
-    return *backward(grad_output, grad_lse, *ctx.saved_tensors, *ctx.options), None, None, None, None
+    return *backward(grad_output, grad_lse, *ctx.saved_tensors, *ctx.options), *[None] * 5
 
 
 forward.register_autograd(gradients, setup_context=remember)
@@ -528,7 +552,7 @@ forward.register_autograd(gradients, setup_context=remember)
 
 # --- any leading axes ---
 
-def attention(query, key, value, attn_mask=None, *, is_causal=False,
+def attention(query, key, value, attn_mask=None, *, is_causal=False, window=None,
               scale=None, softcap=None, enable_gqa=False, return_lse=False):
     """softmax(mask(cap(scale * Q Kᵀ))) V; see attnlib.attention."""
     scale = 1 / math.sqrt(query.shape[-1]) if scale is None else float(scale)
@@ -537,7 +561,7 @@ def attention(query, key, value, attn_mask=None, *, is_causal=False,
     if d_v == 0:  # the log-sum-exp is wanted all the same
         value = torch.nn.functional.pad(value, (0, 1))
     tensors, batch = with_leading_axes(query, key, value, attn_mask, enable_gqa)
-    output, lse = over_batch(tensors, is_causal, scale, softcap)
+    output, lse = over_batch(tensors, *limits(is_causal, window), scale, softcap)
     output, lse = output.reshape(*batch, *output.shape[-2:])[..., :d_v], lse.reshape(*batch, lse.shape[-1])
     return (output, lse) if return_lse else output
 
@@ -560,17 +584,17 @@ def with_leading_axes(query, key, value, attn_mask, enable_gqa):
     return (query, key, value, attn_mask), leading
 
 
-def over_batch(tensors, is_causal, scale, softcap):
+def over_batch(tensors, *options):
     """The axes before the heads as one, which costs nothing where memory allows it; else one after another."""
     present = [tensor for tensor in tensors if tensor is not None]
     extra = present[0].ndim - 4
     if extra > 0 and any(len(merge_axes(tensor.shape[:-3], [tensor.stride()[:-3]])[0]) > 1 for tensor in present):
-        parts = [over_batch([tensor if tensor is None else tensor[i] for tensor in tensors], is_causal, scale, softcap)
+        parts = [over_batch([tensor if tensor is None else tensor[i] for tensor in tensors], *options)
                  for i in range(present[0].shape[0])]
         return tuple(torch.stack(part) for part in zip(*parts))
     tensors = [tensor if tensor is None else tensor.reshape(-1 if tensor.numel() else math.prod(tensor.shape[:-3]),
                                                             *tensor.shape[-3:]) for tensor in tensors]
-    return forward(*tensors, is_causal, scale, softcap)
+    return forward(*tensors, *options)
 
 
 def unsupported(query, key, value, attn_mask):

@@ -97,3 +97,9 @@ def window_mask(n_q, n_k, left, right):
     if right is not None:
         mask &= key_at <= query_at + right
     return mask
+
+
+def limits(is_causal, window):
+    """(left, right) of a window and a causal mask together; None where there is no limit."""
+    left, right = (None if count is None else int(count) for count in window or (None, None))
+    return left, 0 if is_causal else right

@@ -24,6 +24,7 @@ import numpy as np
 
 from attnlib import threads
 from attnlib.dense_numpy import widen
+from attnlib.masks import limits
 
 try:  # NumPy 2.1 or newer
     from numpy.lib.introspect import opt_func_info
@@ -55,7 +56,8 @@ class Head:
     key: np.ndarray
     value: np.ndarray
     attn_mask: np.ndarray | None
-    is_causal: bool
+    left: int | None   # of a window, as in limits()
+    right: int | None  # 0: causal
     scale: float
     softcap: float | None
 
@@ -66,10 +68,10 @@ class Head:
         return math.sqrt(max((np.vecdot(keys, keys).max() for keys in blocks), default=0))
 
 
-def attention(query, key, value, attn_mask=None, *, is_causal=False,
+def attention(query, key, value, attn_mask=None, *, is_causal=False, window=None,
               scale=None, softcap=None, enable_gqa=False, return_lse=False):
     """softmax(mask(cap(scale * Q Kᵀ))) V; see attnlib.attention."""
-    heads = split_heads(query, key, value, attn_mask, is_causal=is_causal,
+    heads = split_heads(query, key, value, attn_mask, is_causal=is_causal, window=window,
                         scale=scale, softcap=softcap, enable_gqa=enable_gqa)
     output, lse = forward(heads, query, key, value, enable_gqa, query.dtype)
     return (output, lse) if return_lse else output
@@ -89,10 +91,10 @@ def forward(heads, query, key, value, enable_gqa, dtype):
 
 
 def attention_backward(query, key, value, grad_output, attn_mask=None, *,
-                       is_causal=False, scale=None, softcap=None,
-                       enable_gqa=False):
+                       is_causal=False, window=None, scale=None,
+                       softcap=None, enable_gqa=False):
     """d sum(grad_output * output); see attnlib.attention_backward."""
-    heads = split_heads(query, key, value, attn_mask, is_causal=is_causal,
+    heads = split_heads(query, key, value, attn_mask, is_causal=is_causal, window=window,
                         scale=scale, softcap=softcap, enable_gqa=enable_gqa)
     output, lse = forward(heads, query, key, value, enable_gqa, wide_dtype(query))
     grads = [np.zeros(array.shape, wide_dtype(array)) for array in (query, key, value)]
@@ -130,13 +132,14 @@ def leading_axes(query, key, value, enable_gqa):
     return np.broadcast_shapes(*shapes)
 
 
-def split_heads(query, key, value, attn_mask, *, is_causal, scale, softcap, enable_gqa):
+def split_heads(query, key, value, attn_mask, *, is_causal, window, scale, softcap, enable_gqa):
     """Every head with its matrices, of which nothing is copied."""
     batch = leading_axes(query, key, value, enable_gqa)
     scale = 1 / math.sqrt(query.shape[-1]) if scale is None else float(scale)
     softcap = None if softcap is None else float(softcap)
     arrays = [query, key, value, None if attn_mask is None else np.atleast_2d(attn_mask)]
-    return [Head(index, *[matrix_at(array, index, batch) for array in arrays], is_causal, scale, softcap)
+    options = *limits(is_causal, window), scale, softcap
+    return [Head(index, *[matrix_at(array, index, batch) for array in arrays], *options)
             for index in np.ndindex(*batch)]
 
 
@@ -183,12 +186,12 @@ def query_blocks(query):
 
 
 def key_blocks(head, rows):
-    """Blocks of keys, none that a causal mask hides, smaller ones along the diagonal."""
+    """Blocks of keys, none outside the window of all these queries, smaller ones along a causal mask's diagonal."""
     n_k, size = len(head.key), KEYS * QUERIES // (rows.stop - rows.start)
-    if not head.is_causal:
-        return blocks_of(0, n_k, size)
-    diagonal = min(n_k, rows.start)
-    return blocks_of(0, diagonal, size) + blocks_of(diagonal, min(n_k, rows.stop), DIAGONAL)
+    start = 0 if head.left is None else max(0, rows.start - head.left)
+    stop = n_k if head.right is None else min(n_k, rows.stop + head.right)
+    diagonal = max(start, min(stop, rows.start)) if head.right == 0 else stop
+    return blocks_of(start, diagonal, size) + blocks_of(diagonal, stop, DIAGONAL)
 
 
 def masks_at(head, rows, keys):
@@ -206,9 +209,18 @@ def masks_at(head, rows, keys):
         if not block.all():
             shape = keys.stop - keys.start, rows.stop - rows.start
             allowed.append(np.broadcast_to(np.ascontiguousarray(block), shape))
-    if head.is_causal and keys.stop > rows.start + 1:
+    if head.right == 0 and keys.stop > rows.start + 1:
         allowed.append(upper_triangle(keys.stop - keys.start))
+    if head.left is not None and keys.start < rows.stop - 1 - head.left:
+        allowed.append(steps(rows, keys) >= -head.left)
+    if head.right and keys.stop - 1 > rows.start + head.right:
+        allowed.append(steps(rows, keys) <= head.right)
     return allowed, added
+
+
+def steps(rows, keys):
+    """From each query to each key, where keys are rows."""
+    return np.arange(keys.start, keys.stop)[:, None] - np.arange(rows.start, rows.stop)
 
 
 def mask_at(attn_mask, rows, keys):
@@ -272,7 +284,7 @@ def sum_blocks(head, rows, query, small, scratch):
     exp, unit = (np.exp2, LOG2_E) if small and EXP2_IS_FASTER else (np.exp, 1)
     query = scaled(head, query, unit)
     for keys in key_blocks(head, rows):
-        first = max(rows.start, keys.start) if head.is_causal else rows.start
+        first = max(rows.start, keys.start) if head.right == 0 else rows.start
         masks = masks_at(head, slice(first, rows.stop), keys)
         if masks is None:
             continue
@@ -339,7 +351,7 @@ def backward_block(head, rows, output, lse, grad_output, grad_query, grad_key, g
     delta = (grad_output * output).sum(-1)  # rowsum(A * dA) = rowsum(dO * O)
     lse = np.where(lse == -np.inf, np.inf, lse)  # the weights of an empty row are 0
     for keys in key_blocks(head, rows):
-        first = max(rows.start, keys.start) if head.is_causal else rows.start
+        first = max(rows.start, keys.start) if head.right == 0 else rows.start
         masks = masks_at(head, slice(first, rows.stop), keys)
         if masks is None:
             continue

@@ -11,16 +11,17 @@ import torch
 from torch.autograd.function import once_differentiable
 
 from attnlib.dense_torch import repeat_heads, widen
+from attnlib.masks import limits
 
 QUERIES, KEYS = 512, 256
 
 
-def attention(query, key, value, attn_mask=None, *, is_causal=False,
+def attention(query, key, value, attn_mask=None, *, is_causal=False, window=None,
               scale=None, softcap=None, enable_gqa=False, return_lse=False):
     """softmax(mask(cap(scale * Q Kᵀ))) V; see attnlib.attention."""
     scale = 1 / math.sqrt(query.shape[-1]) if scale is None else float(scale)
     softcap = None if softcap is None else float(softcap)
-    options = is_causal, scale, softcap, query.shape[-3] if enable_gqa else None
+    options = limits(is_causal, window), scale, softcap, query.shape[-3] if enable_gqa else None
     output, lse = Streaming.apply(query, key, value, attn_mask, options)
     return (output, lse) if return_lse else output
 
@@ -52,13 +53,15 @@ class Streaming(torch.autograd.Function):
 
 # --- blocks ---
 
-def blocks_of(n, size):
-    return [slice(at, min(at + size, n)) for at in range(0, n, size)]
+def blocks_of(start, stop, size):
+    return [slice(at, min(at + size, stop)) for at in range(start, stop, size)]
 
 
-def key_blocks(n_k, rows, is_causal):
-    """Slices of keys, none that a causal mask hides from all these queries."""
-    return blocks_of(min(n_k, rows.stop) if is_causal else n_k, KEYS)
+def key_blocks(n_k, rows, window):
+    """Slices of keys, none outside the window of all these queries."""
+    left, right = window
+    start = 0 if left is None else max(0, rows.start - left)
+    return blocks_of(start, n_k if right is None else min(n_k, rows.stop + right), KEYS)
 
 
 def block_of(array, keys, h):
@@ -81,7 +84,7 @@ def finite(shift):
     return torch.where(shift == -torch.inf, 0, shift)
 
 
-def score_block(query, key, attn_mask, rows, keys, is_causal, scale, softcap):
+def score_block(query, key, attn_mask, rows, keys, window, scale, softcap):
     """Masked scores of one block, (..., rows, keys), and the slope of the softcap."""
     scores, slope = query @ key.mT * scale, 1
     if softcap is not None:
@@ -92,35 +95,42 @@ def score_block(query, key, attn_mask, rows, keys, is_causal, scale, softcap):
         hidden = ~mask if mask.dtype == torch.bool else mask == -torch.inf
         scores = scores if mask.dtype == torch.bool else scores + widen(mask)
         scores = torch.where(hidden, -torch.inf, scores)
-    if is_causal:
-        query_at, key_at = (torch.arange(part.start, part.stop, device=query.device) for part in (rows, keys))
-        scores = torch.where(key_at > query_at[:, None], -torch.inf, scores)
+    if window != (None, None):
+        scores = torch.where(outside(window, rows, keys, query.device), -torch.inf, scores)
     return scores, slope
+
+
+def outside(window, rows, keys, device):
+    """Where keys are too far before a query, or too far after it."""
+    query_at, key_at = (torch.arange(part.start, part.stop, device=device) for part in (rows, keys))
+    left, right = window
+    before = False if left is None else key_at < query_at[:, None] - left
+    return before | (False if right is None else key_at > query_at[:, None] + right)
 
 
 # --- forward and backward ---
 
-def forward(query, key, value, attn_mask, is_causal, scale, softcap, h):
+def forward(query, key, value, attn_mask, window, scale, softcap, h):
     """The output, in float32 or wider, and the log-sum-exp."""
     shapes = [query.shape[:-2]] + [array.shape[:-2] if h is None else (*array.shape[:-3], h)
                                    for array in (key, value)]
     shape = (*torch.broadcast_shapes(*shapes), query.shape[-2])
     wide = widen(query[..., :0, :])
     output, lse = wide.new_empty(*shape, value.shape[-1]), wide.new_empty(shape)
-    for rows in blocks_of(query.shape[-2], QUERIES):
+    for rows in blocks_of(0, query.shape[-2], QUERIES):
         sum_blocks(query, key, value, attn_mask, rows, output[..., rows, :], lse[..., rows],
-                   is_causal, scale, softcap, h)
+                   window, scale, softcap, h)
     return output, lse
 
 
-def sum_blocks(query, key, value, attn_mask, rows, output, lse, is_causal, scale, softcap, h):
+def sum_blocks(query, key, value, attn_mask, rows, output, lse, window, scale, softcap, h):
     """Write the output and the log-sum-exp of one block of queries."""
     total, row_sum = torch.zeros_like(output), torch.zeros_like(lse)
     shift, log_n = torch.full_like(lse, -torch.inf), math.log(max(1, key.shape[-2]))
     query = widen(query[..., rows, :])
-    for keys in key_blocks(key.shape[-2], rows, is_causal):
+    for keys in key_blocks(key.shape[-2], rows, window):
         scores, _ = score_block(query, block_of(key, keys, h), attn_mask,
-                                rows, keys, is_causal, scale, softcap)
+                                rows, keys, window, scale, softcap)
         # log n_k keeps the sum of all weights at 1 or below: no sum of values overflows.
         moved = torch.maximum(shift, scores.amax(-1) + log_n)
         factor = torch.exp(shift - finite(moved))
@@ -133,18 +143,18 @@ def sum_blocks(query, key, value, attn_mask, rows, output, lse, is_causal, scale
 
 
 def backward_blocks(query, key, value, attn_mask, output, lse, grad_output, grad_lse, needs_mask,
-                    is_causal, scale, softcap, h):
+                    window, scale, softcap, h):
     """Gradients of query, key, value and of a floating mask; weights come back from the log-sum-exp."""
     # rowsum(A * dA) = rowsum(dO * O); the gradient of the log-sum-exp is the weights.
     delta = (widen(grad_output) * output).sum(-1) - grad_lse
     lse = torch.where(lse == -torch.inf, torch.inf, lse)  # the weights of an empty row are 0
     grads = [torch.zeros_like(widen(array)) for array in (query, key, value)]
     grad_mask = torch.zeros_like(widen(attn_mask)) if needs_mask else None
-    for rows in blocks_of(query.shape[-2], QUERIES):
-        for keys in key_blocks(key.shape[-2], rows, is_causal):
+    for rows in blocks_of(0, query.shape[-2], QUERIES):
+        for keys in key_blocks(key.shape[-2], rows, window):
             query_block, grad_block = widen(query[..., rows, :]), widen(grad_output[..., rows, :])
             key_block, value_block = block_of(key, keys, h), block_of(value, keys, h)
-            scores, slope = score_block(query_block, key_block, attn_mask, rows, keys, is_causal, scale, softcap)
+            scores, slope = score_block(query_block, key_block, attn_mask, rows, keys, window, scale, softcap)
             weights = torch.exp(scores - lse[..., rows, None])
             grad_scores = weights * (grad_block @ value_block.mT - delta[..., rows, None])
             # A weight of 0 passes nothing back, even where the product overflowed.

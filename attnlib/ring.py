@@ -33,6 +33,7 @@ from torch.autograd.function import once_differentiable
 
 from attnlib import api, online_torch
 from attnlib.dense_torch import widen
+from attnlib.masks import limits
 
 COMMAND = "torchrun --nproc-per-node 2 -m attnlib.ring"
 
@@ -61,7 +62,7 @@ def attention(query, key, value, *, is_causal=False, scale=None, softcap=None, e
         RuntimeError: a rank has died, or sent nothing within the timeout that was given to
             dist.init_process_group. (With NCCL, torch itself ends the process after that time.)
     """
-    kind, _ = api.checked_attention(query, key, value, None, is_causal, scale, softcap, enable_gqa)
+    kind, _ = api.checked_attention(query, key, value, None, is_causal, None, scale, softcap, enable_gqa)
     if kind != "torch":
         raise TypeError("ring attention takes torch tensors; got NumPy arrays")
     check_parts(query, key, value, is_causal, group)
@@ -208,8 +209,8 @@ def attend(query, key, value, is_causal, scale, softcap, h):
     """The output, in float32 or wider, and the log-sum-exp."""
     kernels = kernels_for(query, key, value)
     if kernels is None:
-        return online_torch.forward(query, key, value, None, is_causal, scale, softcap, h)
-    output, lse = kernels.forward(query, key, value, None, is_causal, scale, softcap)
+        return online_torch.forward(query, key, value, None, limits(is_causal, None), scale, softcap, h)
+    output, lse = kernels.forward(query, key, value, None, *limits(is_causal, None), scale, softcap)
     return widen(output), lse
 
 
@@ -218,9 +219,9 @@ def gradients(query, key, value, output, lse, grad_output, grad_lse, is_causal, 
     kernels = kernels_for(query, key, value)
     if kernels is None:
         return online_torch.backward_blocks(*map(widen, (query, key, value)), None, output, lse, grad_output, grad_lse,
-                                            False, is_causal, scale, softcap, h)
-    return kernels.backward(grad_output, grad_lse, query, key, value, None, output, lse.contiguous(), is_causal, scale,
-                            softcap)
+                                            False, limits(is_causal, None), scale, softcap, h)
+    return kernels.backward(grad_output, grad_lse, query, key, value, None, output, lse.contiguous(),
+                            *limits(is_causal, None), scale, softcap)
 
 
 # --- forward and backward ---

@@ -81,8 +81,10 @@ def softmax_launches(everything):
             yield f"softmax backward, rows of {n}", dtype, softmax_triton.backward._init_fn, rows, rows
 
 
-FEATURES = {"plain": {}, "causal": {"is_causal": True}, "boolean mask": {"mask": torch.bool},
-            "floating mask, softcap and causal": {"is_causal": True, "mask": "floating", "softcap": 30.0}}
+CAUSAL = (None, 0)
+FEATURES = {"plain": {}, "causal": {"window": CAUSAL}, "window": {"window": (255, 33)}, "boolean mask": {"mask": torch.bool},
+            "causal window and boolean mask": {"window": (255, 0), "mask": torch.bool},
+            "floating mask, softcap and causal": {"window": CAUSAL, "mask": "floating", "softcap": 30.0}}
 HEADS = (64, 64), (128, 128), (256, 256), (80, 40)
 # In CI: every kernel on every chip; each dtype, head size and feature at least once, the largest tiles with most.
 SOME = [(torch.float16, (64, 64), "causal"), (torch.bfloat16, (128, 128), "plain"),
@@ -101,7 +103,7 @@ def attention_launches(cases):
         if mask is not None:
             mask = torch.empty(1024, 1024, dtype=torch.bool if mask == torch.bool else dtype).expand(2, 8, -1, -1)
         inputs = query, key, value, mask
-        options = options.get("is_causal", False), 1.0, options.get("softcap")
+        options = *options.get("window", (None, None)), 1.0, options.get("softcap")
         lse = torch.empty(2, 8, 1024)
         what = f"attention, d {d_k}" + (f" and {d_v}" if d_v != d_k else "") + f", {name}"
         yield what, dtype, flash_triton.forward._init_fn, *inputs, *options
@@ -112,7 +114,7 @@ def decode_launches(cases):
     for dtype, (d_k, d_v), name in cases:
         query, key, value = (torch.empty(1, h, n, d, dtype=dtype) for h, n, d in ((8, 1, d_k), (2, 4096, d_k), (2, 4096, d_v)))
         mask = torch.empty(4096, dtype=torch.bool).expand(1, 8, 1, -1) if name != "plain" else None
-        yield (f"decoding, d {d_k}, {name}", dtype, flash_triton.forward._init_fn, query, key, value, mask, False, 1.0, None)
+        yield (f"decoding, d {d_k}, {name}", dtype, flash_triton.forward._init_fn, query, key, value, mask, None, None, 1.0, None)
 
 
 def main(capability, everything):

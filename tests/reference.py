@@ -5,7 +5,7 @@ import math
 import numpy as np
 
 
-def attention(query, key, value, attn_mask=None, *, is_causal=False, scale=None, softcap=None,
+def attention(query, key, value, attn_mask=None, *, is_causal=False, window=None, scale=None, softcap=None,
               enable_gqa=False):
     """The output and the log-sum-exp, one query at a time."""
     if enable_gqa:
@@ -15,13 +15,18 @@ def attention(query, key, value, attn_mask=None, *, is_causal=False, scale=None,
     for *batch, i in np.ndindex(*bias.shape[:-1]):
         batch = tuple(batch)
         allowed = [j for j in range(key.shape[-2])
-                   if bias[*batch, i, j] != -math.inf and (j <= i or not is_causal)]
+                   if bias[*batch, i, j] != -math.inf and (j <= i or not is_causal) and is_near(i, j, window)]
         scores = [one_score(query[*batch, i], key[*batch, j], scale, softcap) + bias[*batch, i, j]
                   for j in allowed]
         weights, lse[*batch, i] = softmax_row(scores)
         for weight, j in zip(weights, allowed):
             output[*batch, i] += weight * value[*batch, j]
     return output, lse
+
+
+def is_near(i, j, window):
+    left, right = window or (None, None)
+    return (left is None or i - j <= left) and (right is None or j - i <= right)
 
 
 def one_score(query, key, scale, softcap):

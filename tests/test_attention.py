@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from torch.nn.functional import scaled_dot_product_attention
 
 import reference
-from attnlib import attention, av_product, logsumexp, mask_scores, raw_scores, softmax
+from attnlib import attention, av_product, logsumexp, mask_scores, raw_scores, softmax, window_mask
 from cases import CASES, problem
 from helpers import (
     BATCH, D_K, D_V, HEADS, N_K, N_Q, assert_close, bounded, dense_only, draws, each_library, each_library_and_dtype,
@@ -112,9 +112,13 @@ def test_every_case_as_in_torch(library, name):
     assert_close(torch.where(alive, output, 0), to_float64(torch.where(alive, theirs, 0)), like=arrays[0])
 
 
-def torch_attention(query, key, value, attn_mask, is_causal=False, scale=None, enable_gqa=False):
-    """Theirs takes a mask or is_causal, not both, and leading axes that are alike."""
+def torch_attention(query, key, value, attn_mask, is_causal=False, window=None, scale=None, enable_gqa=False):
+    """Theirs takes a mask or is_causal, not both, no window, and leading axes that are alike."""
     n_q, n_k = query.shape[-2], key.shape[-2]
+    if window is not None:
+        near = torch.from_numpy(window_mask(n_q, n_k, *window)).to(query.device)
+        attn_mask = near if attn_mask is None else (
+            near & attn_mask if attn_mask.dtype == torch.bool else torch.where(near, attn_mask, -torch.inf))
     if attn_mask is not None and is_causal:
         no = torch.ones(n_q, n_k, dtype=torch.bool, device=query.device).triu(1)
         attn_mask = attn_mask & ~no if attn_mask.dtype == torch.bool else torch.where(no, -torch.inf, attn_mask)

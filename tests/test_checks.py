@@ -160,6 +160,16 @@ EVERY_LIBRARY = {
     "a mask for every head and grouped heads": (
         lambda x: attention(x(6, 2, 5), x(3, 3, 5), x(3, 3, 7), x(3, 2, 3), enable_gqa=True), ValueError,
         "to the shape of the scores, (6, 2, 3)", "got (3, 2, 3)"),
+    # windows
+    "a window of one number": (lambda x: attend(x, window=3), TypeError,
+                               "window must be None or a pair (left, right)", "got int"),
+    "a window of an array": (lambda x: attend(x, window=np.ones(2)), TypeError, "window must be", "got ndarray"),
+    "a window of three": (lambda x: attend(x, window=(1, 2, 3)), TypeError, "a pair (left, right)", "got 3 numbers"),
+    "a window below 0": (lambda x: attend(x, window=(-1, 0)), ValueError,
+                         "left of window (None for all keys) must be 0 or more", "got -1"),
+    "a window of fractions": (lambda x: attend(x, window=(0, 0.5)), TypeError,
+                              "right of window (None for all keys) must be a whole number", "got float"),
+    "a window beyond int64": (lambda x: attend(x, window=(0, 2**63)), ValueError, "right of window", "must be at most"),
     # numbers
     "scale in words": (lambda x: attend(x, scale="1"), TypeError, "scale must be None or a finite number", "got str"),
     "scale complex": (lambda x: attend(x, scale=1j), TypeError, "scale must be None", "got complex"),
@@ -262,6 +272,7 @@ ONE_LIBRARY = {
     "backward, d_k": (
         lambda: attention_backward(N(2, 5), N(3, 3), N(3, 7), N(2, 7)), ValueError, "query and key", "5 and 3"),
     "backward, mask": (lambda: backward(attn_mask=N(3, 2)), ValueError, "attn_mask must broadcast", "got (3, 2)"),
+    "backward, window": (lambda: backward(window=(0, -2)), ValueError, "right of window", "got -2"),
     "backward, flag": (lambda: backward(is_causal=0), TypeError, "is_causal must be True or False", "got int"),
     "backward, softcap": (lambda: backward(softcap=0), ValueError, "softcap must be", "got 0"),
     "backward, scale": (lambda: backward(scale="1"), TypeError, "scale must be", "got str"),
@@ -298,6 +309,8 @@ ACCEPTED = {
     "scale a fraction": lambda x: attend(x, scale=Fraction(1, 3), softcap=Fraction(1, 3)),
     "scale a whole number": lambda x: attend(x, scale=np.int64(2), softcap=3),
     "flags of NumPy": lambda x: attend(x, is_causal=np.True_, return_lse=np.False_),
+    "a window": lambda x: attend(x, window=[None, np.uint8(1)]),
+    "a window without limits": lambda x: attend(x, window=(None, None), is_causal=True),
     "impl dense": lambda x: attend(x, impl="dense"),
     "impl online": lambda x: attend(x, impl="online"),
     "enable_gqa with as many heads": lambda x: attention(x(6, 2, 5), x(6, 3, 5), x(6, 3, 7), enable_gqa=True),

@@ -34,6 +34,8 @@ CASES = {  # n_q, n_k, heads of query, key and value, d_k, d_v, mask, options
     "several queries of grouped heads": (3, 37, 6, 2, 2, 16, 8, None, {"softcap": 2.0}),
     "more rows than a tile has": (5, 37, 8, 1, 1, 8, 16, None, {"scale": -0.3}),
     "different groups": (2, 37, 6, 3, 2, 16, 8, (6, 1, 37), {}),
+    "window": (7, 67, 4, 2, 1, 16, 16, None, {"window": (2, 40)}),
+    "window to the left, and a mask": (7, 37, 2, 1, 1, 16, 16, (2, 7, 37), {"window": (3, None), "softcap": 2.0}),
     "causal": (7, 37, 2, 1, 1, 16, 16, None, {"is_causal": True}),
     "causal and a mask": (7, 37, 2, 1, 1, 11, 13, (2, 7, 37), {"is_causal": True}),
     "a mask for each key": (2, 67, 2, 2, 2, 16, 16, (67,), {}),
@@ -63,6 +65,14 @@ def test_splits_as_they_ship(library, dtype):
 
 
 @each_triton
+def test_splits_of_a_window_as_they_ship(library):
+    arrays = draws((4, 5, 64), (2, 1031, 64), (2, 1031, 64))
+    with patch.object(decode_triton, "forward", side_effect=decode_triton.forward) as called:
+        assert_as_dense(library, arrays, options={"window": (2, 700), "enable_gqa": True}, dtype="float16", tolerance=4e-3)
+    assert called.called
+
+
+@each_triton
 def test_splits_without_keys_and_rows_without_any(library, small_splits):
     mask = np.zeros((3, 67), bool)
     mask[0, 40], mask[2] = True, True  # one key in a late split; none; all
@@ -88,7 +98,7 @@ def test_nothing_outside_the_tensors_is_read_or_written(library, small_splits):
     expected = attention(query, key, value, mask, enable_gqa=True, impl="dense")
     tensors = [poisoned(tensor) for tensor in (query, key, value)]
     with surrounded():
-        output, lse = flash_triton.forward._init_fn(*tensors, poisoned(mask).expand(2, 6, 3, 37), False, 0.25, None)
+        output, lse = flash_triton.forward._init_fn(*tensors, poisoned(mask).expand(2, 6, 3, 37), None, None, 0.25, None)
     np.testing.assert_allclose(to_float64(output), to_float64(expected), rtol=1e-5, atol=1e-5)
     assert torch.isfinite(lse).all()
 
@@ -112,6 +122,8 @@ def test_how_keys_are_split():
             assert -(-n_k // size) == 1 or -(-n_k // size) * programs <= 2 * 132
 
 
-@pytest.mark.parametrize("n_q, n_k, taken", [(1, 512, True), (16, 4096, True), (17, 4096, False), (1, 511, False)])
-def test_who_is_served(n_q, n_k, taken):
-    assert decode_triton.serves(torch.empty(1, 1, n_q, 8), torch.empty(1, 1, n_k, 8)) == taken
+@pytest.mark.parametrize("n_q, n_k, right, taken", [
+    (1, 512, None, True), (16, 4096, None, True), (17, 4096, None, False), (1, 511, None, False),
+    (16, 4096, 496, True), (16, 4096, 495, False), (16, 4096, 0, False)])
+def test_who_is_served(n_q, n_k, right, taken):
+    assert decode_triton.serves(torch.empty(1, 1, n_q, 8), torch.empty(1, 1, n_k, 8), (None, right)) == taken

@@ -72,6 +72,10 @@ SHIPPED = {  # n_q, n_k, heads of query and of key, d_k, d_v, mask, options, dty
     "head of 1, values of 200": (67, 37, 1, 1, 1, 200, None, {}, ("float32",)),
     "floating mask and softcap": (67, 131, 1, 1, 64, 64, lambda n_q, n_k: random_mask("floating", (n_q, n_k)),
                                   {"softcap": 5.0, "scale": 0.3}, ("float16", "float32")),
+    "window": (263, 131, 2, 1, 64, 64, None, {"window": (40, 17), "enable_gqa": True}, TRITON_DTYPES),
+    "window of whole tiles and more": (263, 400, 1, 1, 32, 16, None, {"window": (129, 150)}, ("float16",)),
+    "window, mask and softcap": (131, 263, 1, 1, 64, 64, lambda n_q, n_k: random_mask("floating", (n_q, n_k)),
+                                 {"window": (3, None), "softcap": 5.0, **CAUSAL}, ("float16", "float32")),
     "empty rows": (131, 67, 1, 1, 64, 64, lambda n_q, n_k: np.arange(n_q)[:, None] % 65 != 3, {}, ("bfloat16",)),
 }
 
@@ -109,6 +113,54 @@ def test_a_mask_is_read_where_it_is(library):
         attention(query, key, value, mask, impl="triton")
     read = called.call_args.args[3]
     assert read.data_ptr() == mask.data_ptr() and read.stride() == (0, N_K, 0, 1)
+
+
+# --- windows ---
+
+WINDOWS = [(0, 0), (1, None), (None, 2), (3, 4), (5, 0), (6, 13), (40, 0), (11, 11)]
+
+
+@pytest.mark.parametrize("block_q, block_k", [(8, 4), (4, 8)])
+@pytest.mark.parametrize("window", WINDOWS, ids=str)
+@pytest.mark.parametrize("n_q, n_k", [(13, 17), (19, 11), (29, 5)])
+@each_triton
+def test_windows_of_every_width(library, monkeypatch, n_q, n_k, window, block_q, block_k):
+    if HAS_INTERPRETER:  # a device takes no tile below 16
+        monkeypatch.setattr(flash_triton, "config", lambda *_: (block_q, block_k, 4, 1))
+    assert_as_dense(library, draws((2, n_q, 8), (1, n_k, 8), (1, n_k, 4)), options={"window": window, "enable_gqa": True})
+
+
+@pytest.mark.parametrize("options", [CAUSAL, {"softcap": 0.5}, {"is_causal": True, "softcap": 2.0}], ids=str)
+@pytest.mark.parametrize("kind", ["boolean", "floating"])
+@each_triton
+def test_windows_together_with_all_else(library, small_tiles, kind, options):
+    mask = random_mask(kind, (3, 1, 23, 13))
+    assert_as_dense(library, draws((3, 4, 23, 8), (1, 2, 13, 8), (3, 4, 13, 4)), mask,
+                    {"window": (5, 2), "enable_gqa": True, **options})
+
+
+def test_a_window_that_hides_nothing_is_none():
+    assert flash_triton.window_argument(6, 12, 7, 13) == (None, None)
+    assert flash_triton.window_argument(5, 11, 7, 13) == (5, 11)
+    assert flash_triton.window_argument(2**62, 2**62, 7, 13) == flash_triton.window_argument(None, None, 7, 13) == (None, None)
+
+
+@pytest.mark.skipif(not HAS_INTERPRETER, reason="a device takes no tile below 16")
+def test_blocks_outside_a_window_are_left_out(small_tiles):
+    """Rows 16 to 19 are NaN, and 0 * NaN would be NaN: only the tiles that meet them read them."""
+    (query, key, value), _ = in_library("torch", draws((40, 16), (40, 16), (40, 16)), dtype="float16")
+    near = torch.zeros(40, dtype=torch.bool)
+    near[12:24] = True
+    def is_nan(poison):
+        inputs = [tensor.clone() for tensor in (query, key, value)]
+        inputs[poison][16:20] = torch.nan
+        inputs = [tensor.requires_grad_() for tensor in inputs]
+        output = attention(*inputs, window=(4, 4), impl="triton")
+        return [torch.isnan(tensor).any(-1) for tensor in (output, *torch.autograd.grad(output.sum(), inputs))]
+    output, grad_query, *_ = is_nan(poison=2)
+    assert output.equal(near) and grad_query.equal(near)
+    _, _, grad_key, grad_value = is_nan(poison=0)
+    assert grad_key.equal(near) and grad_value.equal(near)
 
 
 # --- blocks that are left out ---
@@ -224,13 +276,13 @@ def kernel_inputs(library, dtype):
 @each_triton
 def test_nothing_outside_the_tensors_is_read_or_written(library, dtype, is_causal):
     inputs, mask = kernel_inputs(library, dtype)
-    options = is_causal, 0.3, None
+    options = 4 if is_causal else None, 0 if is_causal else None, 0.3, None
     with surrounded():
         output, lse = flash_triton.forward._init_fn(*inputs, mask, *options)
         ones = poisoned(torch.ones_like(output)), poisoned(torch.ones_like(lse))
         grads = flash_triton.backward._init_fn(*ones, *inputs, mask, output, lse, *options)
     wide = [tensor.double().requires_grad_() for tensor in inputs]
-    expected = attention(*wide, mask, is_causal=is_causal, scale=0.3, enable_gqa=True, return_lse=True, impl="dense")
+    expected = attention(*wide, mask, window=options[:2], scale=0.3, enable_gqa=True, return_lse=True, impl="dense")
     loss = expected[0].sum() + torch.where(torch.isinf(expected[1]), 0, expected[1]).sum()
     tolerance = {"float16": 4e-3, "bfloat16": 3e-2, "float32": 1e-5}[dtype]
     for got, exact in zip((output, *grads), (expected[0], *torch.autograd.grad(loss, wide))):
@@ -255,8 +307,8 @@ def test_no_array_of_scores(library):
     (query, key, value), _ = in_library(library, draws((1, 1, 300, 16), (1, 1, 300, 16), (1, 1, 300, 16)), dtype="float16")
 
     def run():
-        output, lse = flash_triton.forward._init_fn(query, key, value, None, False, 0.3, None)
-        flash_triton.backward._init_fn(output, lse, query, key, value, None, output, lse, False, 0.3, None)
+        output, lse = flash_triton.forward._init_fn(query, key, value, None, 200, None, 0.3, None)
+        flash_triton.backward._init_fn(output, lse, query, key, value, None, output, lse, 200, None, 0.3, None)
     assert not tables_made(run, 300)
     assert tables_made(lambda: attention(query, key, value, impl="dense"), 300)
 
@@ -264,13 +316,14 @@ def test_no_array_of_scores(library):
 # --- around the kernels ---
 
 @pytest.mark.filterwarnings("ignore")  # of torch's compiler
+@pytest.mark.parametrize("options", [CAUSAL, {"window": (3, 1)}], ids=str)
 @each_triton
-def test_under_torch_compile(library):
+def test_under_torch_compile(library, options):
     arrays, mask = in_library(library, draws(*WIDE), random_mask("boolean", (N_K,)), "float32")
     inputs = [tensor.requires_grad_() for tensor in arrays]
 
     def loss(query, key, value):
-        output, lse = attention(query, key, value, mask, is_causal=True, return_lse=True, impl="triton")
+        output, lse = attention(query, key, value, mask, **options, return_lse=True, impl="triton")
         return (output ** 2).sum() + torch.where(torch.isinf(lse), 0, lse).sum()
     # On the CPU without inductor, which would want a C++ compiler.
     compiled = torch.compile(loss, fullgraph=True, backend="inductor" if library == "cuda" else "aot_eager")
@@ -281,7 +334,7 @@ def test_under_torch_compile(library):
 @each_triton
 def test_the_operator_is_registered_as_torch_wants_it(library):
     arrays, _ = in_library(library, draws((1, 2, 5, 8), (1, 1, 7, 8), (1, 1, 7, 4)), dtype="float32")
-    torch.library.opcheck(flash_triton.forward, (*[tensor.requires_grad_() for tensor in arrays], None, True, 0.5, None))
+    torch.library.opcheck(flash_triton.forward, (*[tensor.requires_grad_() for tensor in arrays], None, 3, 0, 0.5, None))
 
 
 def zeros(*shape, dtype=torch.float32, **options):

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import reference
-from attnlib import attention, attention_backward, log_softmax, logsumexp, mask_scores, softmax
+from attnlib import attention, attention_backward, log_softmax, logsumexp, mask_scores, softmax, window_mask
 from cases import CASES, problem
 from helpers import (
     BATCH, D_K, D_V, FINITE_DIFFERENCES, HEADS, N_K, N_Q, assert_close, bounded, dense_only, draws, each_library,
@@ -72,7 +72,7 @@ def test_every_case_as_autograd_through_plain_torch(library, name):
         assert_close(formula, to_float64(theirs), like=array, tolerance=1e-10)
 
 
-def plain_attention(query, key, value, attn_mask=None, is_causal=False, scale=None, softcap=None,
+def plain_attention(query, key, value, attn_mask=None, is_causal=False, window=None, scale=None, softcap=None,
                     enable_gqa=False):
     """torch's own softmax; empty rows are cut out after it."""
     if enable_gqa:
@@ -82,6 +82,8 @@ def plain_attention(query, key, value, attn_mask=None, is_causal=False, scale=No
     scores = scores if softcap is None else torch.tanh(scores / float(softcap)) * float(softcap)
     allowed = torch.ones(scores.shape[-2:], dtype=torch.bool, device=query.device)
     allowed = allowed.tril() if is_causal else allowed
+    if window is not None:
+        allowed = allowed & torch.from_numpy(window_mask(*scores.shape[-2:], *window)).to(query.device)
     if attn_mask is not None and attn_mask.dtype == torch.bool:
         allowed = allowed & attn_mask
     elif attn_mask is not None:
@@ -174,7 +176,7 @@ def test_a_huge_masked_key_and_value_leave_the_gradients_alone(library, dtype, k
 
 # --- torch: twice differentiable, also with respect to the mask ---
 
-CHECKED = {"plain": {}, "causal": {"is_causal": True}, "softcap": {"softcap": 0.5, "scale": 0.7},
+CHECKED = {"plain": {}, "causal": {"is_causal": True}, "window": {"window": (1, 0)}, "softcap": {"softcap": 0.5, "scale": 0.7},
            "log-sum-exp": {"is_causal": True, "return_lse": True}}
 MASKS = {"no mask": None, "boolean": np.array([[True, False], [False, False], [True, True]]),
          "floating": np.array([[0.3, -0.2], [-np.inf, -np.inf], [-np.inf, 0.1]]),

@@ -48,6 +48,10 @@ PROBLEMS = {  # n_q, n_k, heads of query and of key, mask, options
     "empty rows": (700, 1100, 2, 2, lambda n_q, n_k: np.arange(n_q)[:, None] % 650 != 3, {}),
     "floating mask": (700, 1100, 2, 2, lower, {}),
     "floating mask, softcap and causal": (700, 1100, 2, 2, lower, {"softcap": 2.0, "is_causal": True}),
+    "window": (1100, 1100, 2, 2, None, {"window": (300, 200)}),
+    "window and causal": (1100, 900, 2, 2, None, {"window": (700, 5), "is_causal": True}),
+    "window and boolean mask": (700, 1100, 2, 2, blocky, {"window": (None, 130)}),
+    "window of large scores, empty rows": (1100, 300, 2, 2, None, {"window": (100, 7), "scale": 5.0}),
     "grouped heads": (300, 700, 6, 2, None, {"enable_gqa": True, "is_causal": True}),
     "large scores": (600, 1100, 2, 2, None, {"scale": 5.0}),
     "large scores, causal": (600, 1100, 2, 2, blocky, {"scale": 5.0, "is_causal": True}),
@@ -136,15 +140,17 @@ def count_calls(monkeypatch, name):
     return calls
 
 
-@pytest.mark.parametrize("hide", ["causal", "boolean", "floating"])
+@pytest.mark.parametrize("hide", ["causal", "window", "boolean", "floating"])
 def test_masked_blocks_are_skipped(monkeypatch, hide):
     calls = count_calls(monkeypatch, "score_block")
     arrays = draws((2048, 8), (2048, 8), (2048, 8))
     mask = np.arange(2048)[:, None] // 512 == np.arange(2048) // 512
     mask = {"boolean": mask, "floating": np.where(mask, 0, -np.inf)}.get(hide)
-    attention(*arrays, mask, is_causal=hide == "causal", impl="online")
+    window = (511, 512) if hide == "window" else None
+    attention(*arrays, mask, is_causal=hide == "causal", window=window, impl="online")
     scores = sum(np.prod(shape) for shape in calls)
-    assert scores == {"causal": 2048**2 // 2 + 2048 * 128 // 2}.get(hide, 4 * 512**2)
+    expected = {"causal": 2048**2 // 2 + 2048 * 128 // 2, "window": 512 * (4 * 512 + 3 * 511 + 3 * 512)}
+    assert scores == expected.get(hide, 4 * 512**2)
 
 
 def test_the_maximum_is_left_out_where_scores_are_small(monkeypatch):

@@ -18,7 +18,7 @@ import pytest
 import torch
 import torch.distributed as dist
 
-from attnlib import attention, causal_mask, online_torch
+from attnlib import attention, causal_mask, online_torch, window_mask
 from helpers import D_K, D_V, TOLERANCES, normal
 
 if not (dist.is_available() and dist.is_gloo_available() and hasattr(os, "fork")):
@@ -141,10 +141,10 @@ def scores_computed(rank, size):
     """How many scores this rank computes in the forward pass of a causal problem, masked ones left out."""
     counts = []
 
-    def counting(query, key, value, attn_mask, is_causal, *options):
+    def counting(query, key, value, attn_mask, window, *options):
         n_q, n_k = query.shape[-2], key.shape[-2]
-        counts.append(int(causal_mask(n_q, n_k).sum()) if is_causal else n_q * n_k)
-        return original(query, key, value, attn_mask, is_causal, *options)
+        counts.append(int(window_mask(n_q, n_k, *window).sum()))
+        return original(query, key, value, attn_mask, window, *options)
 
     original = online_torch.forward
     with patch.object(online_torch, "forward", counting):

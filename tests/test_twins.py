@@ -67,10 +67,10 @@ def test_twins_have_one_line_that_points_to_the_public_docstring(name):
 
 def test_the_signatures_of_the_specification():
     assert str(inspect.signature(attnlib.attention)) == (
-        "(query, key, value, attn_mask=None, *, is_causal=False, scale=None, softcap=None, "
+        "(query, key, value, attn_mask=None, *, is_causal=False, window=None, scale=None, softcap=None, "
         "enable_gqa=False, return_lse=False, impl=None)")
     assert str(inspect.signature(attnlib.attention_backward)) == (
-        "(query, key, value, grad_output, attn_mask=None, *, is_causal=False, scale=None, softcap=None, "
+        "(query, key, value, grad_output, attn_mask=None, *, is_causal=False, window=None, scale=None, softcap=None, "
         "enable_gqa=False, impl=None)")
     assert str(inspect.signature(attnlib.raw_scores)) == "(query, key, *, scale=None)"
     assert str(inspect.signature(attnlib.softmax)) == "(scores, axis=-1, *, impl=None)"
@@ -84,7 +84,7 @@ def test_twins_never_import_each_other():
 
 
 def test_imports_are_found():
-    assert {"numpy", "attnlib.masks.causal_mask"} <= imports(dense_numpy)
+    assert {"numpy", "attnlib.masks.window_mask"} <= imports(dense_numpy)
     assert "attnlib.dense_torch" in imports(api)
 
 
