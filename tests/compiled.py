@@ -89,6 +89,7 @@ HEADS = (64, 64), (128, 128), (256, 256), (80, 40)
 # In CI: every kernel on every chip; each dtype, head size and feature at least once, the largest tiles with most.
 SOME = [(torch.float16, (64, 64), "causal"), (torch.bfloat16, (128, 128), "plain"),
         (torch.float16, (128, 128), "floating mask, softcap and causal"), (torch.bfloat16, (256, 256), "causal"),
+        (torch.float16, (64, 64), "window"), (torch.bfloat16, (128, 128), "causal window and boolean mask"),
         (torch.float16, (80, 40), "boolean mask"), (torch.float32, (64, 64), "causal")]
 
 SOME_DECODE = [(torch.float16, (128, 128), "plain"), (torch.float32, (64, 64), "boolean mask")]
