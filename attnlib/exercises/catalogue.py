@@ -41,7 +41,7 @@ def page(part):
             title = exercise.part
     opening = [f"# Mistakes: {title[0].lower() + title[1:]}", "", INTRODUCTION, ""]
     if part == PARTS[0]:
-        lines += ["## In any exercise", "", *map(entry, ANYWHERE), ""]
+        lines += ["## In any exercise", "", *entries(ANYWHERE), ""]
     return "\n".join(opening + lines)
 
 
@@ -55,16 +55,21 @@ def module_of(exercise):
 
 def section(exercise, known):
     lines = [f"## {escaped(exercise.name)}", "", f"`{exercise.name}{exercise.signature}`: {escaped(exercise.text)}", ""]
-    lines += [entry(mistake) for mistake in exercise.mistakes if mistake not in known]
+    lines += entries(mistake for mistake in exercise.mistakes if mistake not in known)
     for earlier in dict.fromkeys(known.values()):
         names = "; ".join(escaped(mistake.name) for mistake, where in known.items() if where is earlier)
         lines += ["", f"As in `{earlier.name}`: {names}."]
     return [*lines, ""]
 
 
-def entry(mistake):
-    name, does, why, ask = map(escaped, (mistake.name, mistake.does, mistake.why, mistake.ask))
-    return f"- **{name}**: {does} *Why:* {why} *Ask:* {ask}"
+def entries(mistakes):
+    """A line for each mistake; those that are wrong for one reason, and led out of by one question, share theirs."""
+    alike = {}
+    for mistake in mistakes:
+        alike.setdefault((mistake.why, mistake.ask), []).append(mistake)
+    for (why, ask), group in alike.items():
+        told = " ".join(f"**{escaped(mistake.name)}**: {escaped(mistake.does)}" for mistake in group)
+        yield f"- {told} *Why:* {escaped(why)} *Ask:* {escaped(ask)}"
 
 
 def escaped(text):
