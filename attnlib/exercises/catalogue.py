@@ -34,8 +34,8 @@ def page(part):
     """The page of one part. A mistake is told where it first comes up, and named where it comes again."""
     first, lines = {}, []
     for exercise in exercises().values():
-        known = {m: first[key(m)] for m in exercise.mistakes if key(m) in first}
-        first.update((key(m), exercise) for m in exercise.mistakes if m not in known)
+        known = {m: first[key(m)] for m in mistakes(exercise) if key(m) in first}
+        first.update((key(m), exercise) for m in mistakes(exercise) if m not in known)
         if module_of(exercise) == part:
             lines += section(exercise, known)
             title = exercise.part
@@ -43,6 +43,13 @@ def page(part):
     if part == PARTS[0]:
         lines += ["## In any exercise", "", *entries(ANYWHERE), ""]
     return "\n".join(opening + lines)
+
+
+def mistakes(exercise):
+    """Those of its entries, and those that its audits name."""
+    named = [audit.__globals__.get(name) for audit in exercise.audits for name in audit.__code__.co_names]
+    listed = {key(mistake) for mistake in ANYWHERE}
+    return [*exercise.mistakes, *(m for m in named if isinstance(m, Mistake) and key(m) not in listed)]
 
 
 def key(mistake):
@@ -55,7 +62,7 @@ def module_of(exercise):
 
 def section(exercise, known):
     lines = [f"## {escaped(exercise.name)}", "", f"`{exercise.name}{exercise.signature}`: {escaped(exercise.text)}", ""]
-    lines += entries(mistake for mistake in exercise.mistakes if mistake not in known)
+    lines += entries(mistake for mistake in mistakes(exercise) if mistake not in known)
     for earlier in dict.fromkeys(known.values()):
         names = "; ".join(escaped(mistake.name) for mistake, where in known.items() if where is earlier)
         lines += ["", f"As in `{earlier.name}`: {names}."]

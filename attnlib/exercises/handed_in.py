@@ -361,7 +361,7 @@ def _by_mistake(answers):
 def _told(exercise, name):
     """The catalogue's words on a mistake, and its page."""
     first = name.split(" or ")[0]
-    known = [(mistake, exercises()[exercise].part) for mistake in exercises()[exercise].mistakes]
+    known = [(mistake, exercises()[exercise].part) for mistake in catalogue.mistakes(exercises()[exercise])]
     known += [(mistake, exercises()["dot_score"].part) for mistake in catalogue.ANYWHERE]
     for mistake, part in known:
         if mistake.name == first:
