@@ -176,16 +176,29 @@ def ours(query, key, value, is_causal):
     return attnlib.attention(query, key, value, is_causal=is_causal, enable_gqa=True, impl="triton")
 
 
+@functools.cache
+def compiled_dense():
+    def dense(query, key, value, is_causal):
+        return attnlib.attention(query, key, value, is_causal=is_causal, enable_gqa=True, impl="dense")
+    return torch.compile(dense, dynamic=False)
+
+
+def dense_compiled(query, key, value, is_causal):
+    return compiled_dense()(query, key, value, is_causal)
+
+
 ATTENTION = {"attnlib": ours, "SDPA flash": functools.partial(sdpa, SDPBackend.FLASH_ATTENTION),
              "SDPA cuDNN": functools.partial(sdpa, SDPBackend.CUDNN_ATTENTION),
              "SDPA efficient": functools.partial(sdpa, SDPBackend.EFFICIENT_ATTENTION),
-             "SDPA math": functools.partial(sdpa, SDPBackend.MATH), "FlexAttention": flex_attention}
-MOST_SCORES = 2**32  # the math backend stores them: 8 GiB in bfloat16, and more on the way
+             "SDPA math": functools.partial(sdpa, SDPBackend.MATH), "torch.compile": dense_compiled,
+             "FlexAttention": flex_attention}
+STORES_SCORES = ("SDPA math", "torch.compile")
+MOST_SCORES = 2**32  # 8 GiB in bfloat16, and more on the way
 
 
 def contenders(query, key):
     scores = math.prod(query.shape[:3]) * key.shape[2]
-    return {name: call for name, call in ATTENTION.items() if name != "SDPA math" or scores <= MOST_SCORES}
+    return {name: call for name, call in ATTENTION.items() if name not in STORES_SCORES or scores <= MOST_SCORES}
 
 
 def measure_attention(timer, device, n, d, is_causal, dtype, rounds, tokens=TOKENS, width=WIDTH):
@@ -286,7 +299,7 @@ def bench(device="cuda", quick=False, rounds=21, progress=print):
                 results["decode"].append(measure_decode(timer, device, n_k, d, batch, dtype, rounds))
     for n in LENGTHS[:1] if quick else LENGTHS[2:]:
         results["memory"] += [measure_memory(device, n, 64, dtype, name) for name in ATTENTION
-                              if name != "SDPA math" or n <= 8192]
+                              if name not in STORES_SCORES or n <= 8192]
     return results
 
 

@@ -160,9 +160,10 @@ def launch(step, short, long, *tensors):
     if tensors[-1].numel() == 0:
         return
     leading, strides = merge_axes(leading, [tensor.stride()[:-1] for tensor in tensors])
-    if len(leading) > 3:
-        raise ValueError("impl='triton' takes scores whose leading axes lie in memory like three at most; "
-                         f"got {len(leading)} that cannot be merged: call contiguous() on them")
+    if len(leading) > 3:  # the kernels count along three axes
+        for i in range(tensors[-1].shape[0]):
+            launch(step, short, long, *(tensor[i] for tensor in tensors))
+        return
     sizes = (1,) * (3 - len(leading)) + tuple(leading)
     strides = [(0,) * (3 - len(own)) + tuple(own) + (tensor.stride(-1),) for own, tensor in zip(strides, tensors)]
     options = config(n, step)

@@ -104,6 +104,16 @@ def test_nothing_outside_the_tensors_is_read_or_written(library, small_splits):
 
 
 @each_triton
+def test_offsets_beyond_31_bits(library, small_splits):
+    (query, key, value), _ = in_library(library, draws((2, 3, 16), (2, 37, 16), (2, 37, 16)), dtype="float16")
+    far = torch.empty(2**31 + 2**12, dtype=torch.float16, device=query.device)  # hardly touched
+    tensors = [far.as_strided(tensor.shape, (2**31, 16, 1), at) for at, tensor in zip((0, 512, 2048), (query, key, value))]
+    for tensor, numbers in zip(tensors, (query, key, value)):
+        tensor.copy_(numbers)
+    assert torch.equal(attention(*tensors, impl="triton"), attention(query, key, value, impl="triton"))
+
+
+@each_triton
 def test_the_same_bits_every_time(library, small_splits):
     (query, key, value), _ = in_library(library, draws((2, 1, 16), (2, 131, 16), (2, 131, 16)), dtype="float16")
     first = attention(query, key, value, impl="triton")

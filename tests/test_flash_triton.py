@@ -105,14 +105,18 @@ def test_masks_of_every_shape_that_broadcasts(library, small_tiles, shape, kind)
                     backward=shape in ((), (N_K,), (HEADS, 1, N_K), SCORES))
 
 
+@pytest.mark.parametrize("kind", ["boolean", "floating"])
+@pytest.mark.parametrize("shape", [(), (N_Q, 1), (HEADS, 1, N_K), (BATCH, 1, N_Q, N_K), (2, 1, 1, 1, N_K)], ids=str)
 @each_triton
-def test_a_mask_is_read_where_it_is(library):
-    mask = to_library(library, random_mask("boolean", (HEADS, 1, N_K)))
-    (query, key, value), _ = in_library(library, draws(*WIDE), dtype="float32")
+def test_a_mask_is_read_where_it_is(library, shape, kind):
+    """By its strides, 0 along axes that were broadcast, also where leading axes cannot be merged."""
+    arrays, mask = in_library(library, draws(*((2, *shape) for shape in WIDE)), random_mask(kind, shape), "float32")
     with patch.object(flash_triton, "forward", side_effect=flash_triton.forward) as called:
-        attention(query, key, value, mask, impl="triton")
-    read = called.call_args.args[3]
-    assert read.data_ptr() == mask.data_ptr() and read.stride() == (0, N_K, 0, 1)
+        attention(*arrays, mask, impl="triton")
+    reads = [call.args[3] for call in called.call_args_list]
+    expected = mask.expand(2, *SCORES).stride()[-3:]
+    assert reads and all(read.untyped_storage().data_ptr() == mask.untyped_storage().data_ptr() for read in reads)
+    assert all(read.stride()[-3:] == expected for read in reads)
 
 
 # --- windows ---
