@@ -57,6 +57,13 @@ def _largest_product(weights, value):
     return (weights[..., None] * value[..., None, :, :]).max(axis=-2)
 
 
+def _as_many_keys_as_queries(weights, value):
+    n_q, n_k = weights.shape[-2:]
+    if n_q > n_k:
+        raise IndexError(f"index {n_k} is out of bounds for axis 0 with size {n_k}")
+    return weights[..., :n_q] @ value[..., :n_q, :]
+
+
 def _batch_mean(weights):
     return np.broadcast_to(weights.mean(axis=_leading(weights), keepdims=True), weights.shape)
 
@@ -293,6 +300,11 @@ AV_MISTAKES = (
             does="Only the first or the last key's value counts.",
             why="All n_k terms are added. = instead of += in a loop keeps the last one only.",
             ask="What does your loop do with the terms before?"),
+    Mistake("n_q keys instead of n_k", change={"combine": _as_many_keys_as_queries},
+            does="The sum runs over as many keys as there are queries: further keys do not count, and where there are "
+                 "fewer it stops with an error.",
+            why="n_q, the weights' last axis but one, counts the queries. The sum runs over the n_k keys, the last axis.",
+            ask="Which axis of the weights does your loop take its length from?"),
     Mistake("np.dot of batched weights", change={"combine": np.dot},
             does="With leading axes each sequence of the batch meets every other one, and the "
                  "answer has too many axes.",
@@ -2775,6 +2787,13 @@ STREAM_MISTAKES = (
             does="Each part gets the share of the other one.",
             why="A part's share in the whole is exp of its own log-sum-exp.",
             ask="Which part should count more, the one with the larger or the smaller log-sum-exp?"),
+    Mistake("log-sum-exp updated too early",
+            change=_merging(lambda out, lse, block, new: (
+                out + np.exp(new - np.logaddexp(lse, new)) * block, np.logaddexp(lse, new))),
+            does="What came before keeps its full weight when a block is merged, and the block's share comes on top.",
+            why="The share of what came before is exp(old log-sum-exp - new log-sum-exp). With the new one in both places "
+                "it is 1.",
+            ask="What does your log-sum-exp hold when the old output is weighted with it?"),
     Mistake("log-sum-exp not updated",
             change=tuple(_merging(lambda *parts, kept=kept: (_shared(*parts), kept(parts[1], parts[3])))
                          for kept in (lambda lse, new: lse, lambda lse, new: new, np.maximum)),
@@ -2795,6 +2814,11 @@ STREAM_MISTAKES = (
     Mistake("sum not rescaled", change={"old_sum": _kept},
             does="When a later block has a larger maximum, the old part of the sum stays as it was.",
             why="The old exponentials were taken relative to the old maximum. Relative to the new one they are "
+                "exp(old maximum - new maximum) times as large.",
+            ask="By which factor does exp(score - maximum) change when the maximum changes?"),
+    Mistake("sum and output not rescaled", change={"old_sum": _kept, "old_output": _kept},
+            does="When a later block has a larger maximum, sum and output so far stay as they were.",
+            why="Both are made of exponentials relative to the old maximum. Relative to the new one these are "
                 "exp(old maximum - new maximum) times as large.",
             ask="By which factor does exp(score - maximum) change when the maximum changes?"),
     Mistake("output not rescaled", change={"old_output": _kept},
@@ -2845,7 +2869,9 @@ STREAM_MISTAKES = (
             does="The output is that of the first block alone.",
             why="A return inside the loop ends it after one round.",
             ask="How far is your return indented?"),
-    Mistake("tail block dropped", change={"blocks": _full_blocks},
+    Mistake("tail block dropped",
+            change=({"blocks": _full_blocks},
+                    {"blocks": lambda key, value, size: _full_blocks(key, value, min(size, key.shape[-2]))}),
             does="The keys after the last full block do not count.",
             why="n_k need not be a multiple of block_size: the last block may be short. range(0, n_k, block_size) "
                 "has a start for it, and a slice ends by itself where the array ends.",

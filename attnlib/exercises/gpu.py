@@ -1088,6 +1088,14 @@ def _running(lse_of):
     return merge
 
 
+def _updated_too_early(parts, weights_of):
+    out, lse = parts[0].out, parts[0].lse
+    for part in parts[1:]:
+        lse = np.logaddexp(lse, part.lse)
+        out = out + np.exp(part.lse - lse) * part.out
+    return out
+
+
 def _pairwise_mean(parts, weights_of):
     out = parts[0].out
     for part in parts[1:]:
@@ -1265,6 +1273,11 @@ MERGE_MISTAKES = (
             does="The parts' log-sum-exps mix two bases.",
             why="exp undoes the natural logarithm; a power of 2 undoes log2.",
             ask="Which base has your logarithm, and which your exponential?"),
+    Mistake("log-sum-exp updated too early", change=_either_way({"merge": _updated_too_early}),
+            does="What came before keeps its full weight when a part is merged, and the part's share comes on top.",
+            why="The share of what came before is exp(old log-sum-exp - new log-sum-exp). With the new one in both places "
+                "it is 1.",
+            ask="What does your log-sum-exp hold when the old output is weighted with it?"),
     Mistake("log-sum-exp not updated",
             change=tuple(variant for kept in (lambda lse, new: lse, lambda lse, new: new, np.maximum)
                          for variant in _either_way({"merge": _running(kept)})),

@@ -407,7 +407,9 @@ def flash_triton_answer(do, query, key, value, is_causal):
     query, key, value = do.heads(query, key, value)
     is_causal = do.flag(is_causal)
     scores = do.hide(raw_scores.raw_scores_answer(do, query, key), is_causal)
-    scores, value = do.pad(scores, do.choose_values(query, key, value), is_causal)
+    scores, value = do.reach(*do.pad(scores, do.choose_values(query, key, value), is_causal))
+    if not scores.shape[-1]:
+        return do.store(np.full(query.shape, np.nan))  # 0 / 0: no key was read
     return do.store(do.stream(do, scores, value, query))
 
 
@@ -446,33 +448,32 @@ def _padded_keys(block):
     return {"pad": pad}
 
 
-def _last_keys_dropped(block):
-    def stream(do, scores, value, query):
-        kept = scores.shape[-1] // block * block
-        if not kept:
-            return np.full(query.shape, np.nan)
-        return _at_once(do, scores[..., :kept], value[..., :kept, :], query)
+def _reaching(part):
+    """Only the keys in this slice, a function of their number, are read."""
+    def reach(scores, value):
+        kept = part(scores.shape[-1])
+        return scores[..., kept], value[..., kept, :]
 
-    return {"stream": stream}
+    return {"reach": reach}
+
+
+def _last_keys_dropped(block):
+    return _reaching(lambda n: slice(n // block * block))
 
 
 def _first_keys_dropped(block):
-    def stream(do, scores, value, query):
-        if scores.shape[-1] <= block:
-            return np.full(query.shape, np.nan)
-        return _at_once(do, scores[..., block:], value[..., block:, :], query)
-
-    return {"stream": stream}
+    return _reaching(lambda n: slice(block, None))
 
 
 def _key_tiles(scores, value, block):
     return [(scores[..., at:at + block], value[..., at:at + block, :]) for at in range(0, scores.shape[-1], block)]
 
 
-def _online(block, rescale_output=True, rescale_sum=True, running=True, skips=False):
+def _online(block, rescale_output=True, rescale_sum=True, running=True, skips=False, own_powers=False):
     """Attention a block of keys at a time, with one of its steps left out.
 
     A block in which a query sees nothing is read too, or skipped, where that makes a difference.
+    `own_powers` measures a block from its own maximum, and what came before from the running one.
     """
     def stream(do, scores, value, query):
         highest, total, output = -np.inf, 0.0, 0.0
@@ -480,13 +481,19 @@ def _online(block, rescale_output=True, rescale_sum=True, running=True, skips=Fa
             own = tile.max(axis=-1, keepdims=True)
             new = np.maximum(highest, own) if running else own
             factor = np.exp(highest - new) if np.ndim(highest) else 0.0
-            powers = np.where(skips & np.isneginf(own), 0.0, np.exp(tile - new))
+            powers = np.where(skips & np.isneginf(own), 0.0, np.exp(tile - (own if own_powers else new)))
             total = total * (factor if rescale_sum else 1) + powers.sum(axis=-1, keepdims=True)
             output = output * (factor if rescale_output else 1) + powers @ part
             highest = new
         return output / total
 
     return in_one({"stream": stream})
+
+
+def _own_maxima(block):
+    """Blocks measured from their own maxima; what came before is rescaled to the running one, or not."""
+    return [_online(block, skips=skips, **how) for skips in (False, True) for how in (
+        {"running": False, "rescale_output": False, "rescale_sum": False}, {"own_powers": True})]
 
 
 def _each_tile_alone(block, mean, skips=False):
@@ -524,6 +531,18 @@ def _up_to_the_diagonal(rows, columns):
         return _hidden(scores, True, causal_seen if is_causal else lambda key, query: key < stop(query))
 
     return {"hide": hide}
+
+
+def _inside_the_blocks(rows, columns, reach=0):
+    """Queries and keys counted from the beginning of their blocks; blocks of 64 hold all positions.
+
+    The loop may end where a block of `reach` queries ends.
+    """
+    def seen(key, query):
+        stop = -(-(query // reach + 1) * reach // columns) * columns if reach else np.inf
+        return (key % columns <= query % rows) & (key < stop)
+
+    return _causal(seen)
 
 
 def _written(where, blank):
@@ -591,6 +610,14 @@ FLASH_MISTAKES = (
             why="The block on the diagonal is the one that is masked in part. The loop ends after it: at "
                 "(block of queries + 1) * its length.",
             ask="Which keys does the last query of a block see, and does your loop reach them?"),
+    Mistake("positions counted inside the block", alone=True,
+            change=tuple(_inside_the_blocks(rows, columns, reach)
+                         for rows, reaches in ((16, (0, 16)), (32, (0, 32)), (64, (0, 16, 32)))
+                         for columns in KEY_BLOCKS[:3] if (rows, columns) != (64, 64) for reach in reaches),
+            numbers=each_tile(lambda block: _inside_the_blocks(block, block)),
+            does="The causal mask compares places inside a block, not positions: it is right for the first block only.",
+            why="tl.arange(0, BLOCK) counts from 0 in every block. The position is the block's start plus that.",
+            ask="Which position has the first query of the second block, in your mask and in the sequence?"),
     Mistake("keys after the diagonal never read",
             change=tuple(_up_to_the_diagonal(rows, columns) for rows in KEY_BLOCKS for columns in KEY_BLOCKS),
             does="With is_causal=False too, the loop over the keys ends where the block of queries ends.",
@@ -674,10 +701,8 @@ FLASH_MISTAKES = (
             why="When the maximum grows from m to m', both must be multiplied by exp(m - m').",
             ask="By which factor do the earlier exponentials change when a larger maximum comes?"),
     Mistake("block measured from its own maximum",
-            change=tuple(_online(block, running=False, rescale_output=False, rescale_sum=False, skips=skips)
-                         for block in KEY_BLOCKS for skips in (False, True)),
-            numbers=lambda numbers: [_online(block, running=False, rescale_output=False, rescale_sum=False, skips=skips)
-                                     for block in numbers if block in (4, 8) for skips in (False, True)],
+            change=tuple(change for block in KEY_BLOCKS for change in _own_maxima(block)),
+            numbers=lambda numbers: [change for block in numbers if block in (4, 8) for change in _own_maxima(block)],
             does="Each block of keys subtracts a maximum of its own, and the results are added.",
             why="Exponentials with different maxima are not on one scale. The maximum runs: "
                 "tl.maximum(m, the block's maximum), and what came before is rescaled.",
@@ -786,7 +811,7 @@ flash_attention_triton = Exercise(
     answer=flash_triton_answer,
     steps={**ATTENTION_STEPS, "heads": lambda query, key, value: (query, key, value),
            "flag": lambda is_causal: is_causal, **CAUSAL_MASK, "pad": lambda scores, value, is_causal: (scores, value),
-           "stream": _at_once, "store": lambda output: output},
+           "reach": lambda scores, value: (scores, value), "stream": _at_once, "store": lambda output: output},
     cases=flash_triton_cases,
     hints=(
         "One program does one block of queries of one head, and loops over the blocks of keys. The grid "

@@ -263,6 +263,8 @@ class Matcher:
                 mistakes = tuple(self.exercise.mistakes[i] for i, _ in hypothesis)
                 found.setdefault(tuple(m.name for m in mistakes), (mistakes, hypothesis))
         found = list(filter(self._written, found.values())) or list(found.values())
+        if len(found) > 1:
+            found = list(filter(self._visible, found)) or found
         sets = [mistakes for mistakes, _ in found]
         if len(sets) > self.alternatives:  # so many tell no more than what they share
             sets = [tuple(m for m in sets[0] if all(m in other for other in sets))]
@@ -273,6 +275,18 @@ class Matcher:
         predicted = self.exercise.predict(hypothesis, self.seen[k].index)
         return not isinstance(predicted, Failure) and all(
             values.shape == part.shape for values, part in zip(self.seen[k].values, predicted))
+
+    def _visible(self, chosen):
+        """Whether each mistake that shows on ordinary input when alone shows there beside the others too."""
+        plain = [one for one in self.seen if one.case.aspect == PLAIN]
+
+        def differ(one, other):
+            return any(not same(self.exercise.predict(one, seen.index), self.exercise.predict(other, seen.index),
+                                seen.case) for seen in plain)
+
+        members = chosen[1]
+        return all(differ(members, tuple(m for m in members if m != member)) for member in members
+                   if differ((member,), ()))
 
     def _written(self, chosen):
         """Whether a mistake of this set is told by the learner's own text, as far as that can be read."""

@@ -670,12 +670,18 @@ TEMPERATURE_MISTAKES = (
             ask="What should happen to the weights when the temperature becomes very high?"),
     Mistake("temperature after the softmax",
             change=tuple({"temper": _untempered, "weights_late": late} for late in (
-                lambda w, t: w / t, lambda w, t: w * t, lambda w, t: w ** (1 / t), lambda w, t: w ** t,
-                _renormalised_power)),
+                lambda w, t: w / t, lambda w, t: w * t, _renormalised_power)),
             does="The temperature changes the weights of an ordinary softmax, not the scores.",
             why="Then the rows no longer sum to 1; or, if they are made to, a weight that underflowed "
                 "to 0 stays 0 at any temperature.",
             ask="What has to be divided by the temperature, the scores or the weights?"),
+    Mistake("power of the weights not normalised",
+            change=tuple({"temper": _untempered, "weights_late": late} for late in (
+                lambda w, t: w ** (1 / t), lambda w, t: w ** t)),
+            does="The weights of an ordinary softmax are raised to a power, and left at that: no row sums to 1.",
+            why="exp(s / T) is exp(s) to the power 1 / T, but the sum below the fraction line is another one then: the "
+                "powers have to be divided by their own sum.",
+            ask="What do the weights of a row sum to after your power?"),
     Mistake("only the maximum divided by the temperature",
             change={"temper": _untempered, "shift": _no_shift,
                     "shift_late": lambda tempered, s, t: tempered - s.max(axis=-1, keepdims=True) / t},

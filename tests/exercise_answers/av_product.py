@@ -287,6 +287,16 @@ answers.wrong("av_product", "divided by the number of keys", "only for three axe
               function=lambda weights, value: np.einsum("bqk,bkd->bqd", weights, value) / weights.shape[-1])
 answers.wrong("av_product", "Aᵀ V instead of A V", "float64 leaks out",
               function=lambda weights, value: swap(weights).astype(np.float64) @ value)
+
+
+@answers.wrong("av_product", "n_q keys instead of n_k")
+def av_product_over_the_queries(weights, value):
+    out = np.zeros(weights.shape[:-1] + value.shape[-1:], value.dtype)
+    for j in range(weights.shape[-2]):
+        out += weights[..., :, j, None] * value[..., j, None, :]
+    return out
+
+
 answers.wrong("av_product", "weights squared", function=lambda weights, value: weights ** 2 @ value)
 answers.wrong("attention", "exponential of the sum", function=lambda query, key, value: (
     np.exp(scaled(query, key)) @ value / np.exp(scaled(query, key).sum(-1, keepdims=True))))

@@ -1201,6 +1201,17 @@ answers.wrong("split_kv_attention", "earlier parts not rescaled", function=split
 answers.wrong("split_kv_attention", "new part not rescaled", function=split_running(True, True, False, False))
 
 
+@answers.wrong("split_kv_attention", "log-sum-exp updated too early")
+def split_updated_too_early(query, key, value, n_splits):
+    out, lse = 0, -np.inf
+    for at in np.array_split(np.arange(key.shape[-2]), n_splits):
+        part, part_lse = (one[..., None] if one.ndim < query.ndim else one
+                          for one in partial(query, key[..., at, :], value[..., at, :]))
+        lse = np.logaddexp(lse, part_lse)
+        out = out + np.exp(part_lse - lse) * part
+    return out
+
+
 @answers.wrong("split_kv_attention", "n_splits ignored")
 def split_not_at_all(query, key, value, n_splits):
     return attend(query, key, value)
@@ -1244,6 +1255,13 @@ for number, (name, function) in enumerate((
 )):
     function.__name__ = f"decode_one_step_{number}"
     answers.wrong("decode_step", name, function=function)
+
+
+@answers.wrong("decode_step", "no maximum subtracted", "softmax over the queries' axis")
+def decode_over_the_queries(query, key_cache, value_cache, key_new, value_new):
+    key, value = appended(key_cache, key_new), appended(value_cache, value_new)
+    powers = np.exp(query @ np.swapaxes(key, -1, -2) / math.sqrt(query.shape[-1]))
+    return powers / powers.sum(axis=-2, keepdims=True) @ value, key, value
 
 
 @answers.wrong("attention_torch", "NumPy in between")

@@ -387,7 +387,7 @@ def wrong_flash_kernel(
     total = tl.zeros([BM], tl.float32)
     output = tl.zeros([BM, D], tl.float32)
     end = n
-    if HOW == "floor":
+    if HOW == "floor" or HOW == "sum, floor":
         end = n // BN * BN
     if HOW == "diagonal" and CAUSAL:
         end = block * BM
@@ -408,6 +408,8 @@ def wrong_flash_kernel(
             scores = tl.where(columns[None, :] <= rows[:, None], -float("inf"), scores)
         elif CAUSAL and HOW == "future":
             scores = tl.where(columns[None, :] >= rows[:, None], scores, -float("inf"))
+        elif CAUSAL and HOW == "inside":
+            scores = tl.where(tl.arange(0, BN)[None, :] <= tl.arange(0, BM)[:, None], scores, -float("inf"))
         elif CAUSAL and HOW != "not causal":
             scores = tl.where(columns[None, :] <= rows[:, None], scores, -float("inf"))
         if HOW != "zero padding":
@@ -421,7 +423,9 @@ def wrong_flash_kernel(
         if HOW == "tile maximum" or HOW == "no maximum":
             factor = tl.full([BM], 1.0, tl.float32)
         powers = tl.exp(scores - new[:, None])
-        if HOW == "sum":
+        if HOW == "own maximum":
+            powers = tl.exp(scores - tl.maximum(tl.max(scores, 1), -1e30)[:, None])
+        if HOW == "sum" or HOW == "sum, floor":
             total = total + tl.sum(powers, 1)
         else:
             total = total * factor + tl.sum(powers, 1)
@@ -480,6 +484,9 @@ for number, (names, function) in enumerate((
     (["sum not rescaled"], flash("sum", bm=32, bn=32)),
     (["block measured from its own maximum"], flash("tile maximum")),
     (["block measured from its own maximum"], flash("tile maximum", bm=32, bn=64)),
+    (["block measured from its own maximum"], flash("own maximum", bm=32)),
+    (["positions counted inside the block"], flash("inside", bm=32, bn=32)),
+    (["tail block dropped", "sum not rescaled"], flash("sum, floor", bn=64, out=torch.zeros_like)),
     (["only the last block"], flash("last block")),
     (["no maximum subtracted"], flash("no maximum")),
     (["not divided by the sum"], flash("no division")),

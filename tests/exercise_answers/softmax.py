@@ -430,6 +430,10 @@ def tempered_weights(scores, temperature):
     return softmax_plain(scores) / temperature
 
 
+answers.wrong("temperature_softmax", "power of the weights not normalised", function=lambda scores, temperature: (
+    softmax_plain(scores) ** (1 / temperature)))
+
+
 @answers.wrong("temperature_softmax", "temperature after the softmax")
 def tempered_weights_to_a_power(scores, temperature):
     e = np.exp(scores - scores.max(axis=-1, keepdims=True))
@@ -909,6 +913,9 @@ def safe_in_place(scores):
     dead = np.all(scores == 0, axis=-1, keepdims=True)
     return np.where(dead, 0, softmax_plain(scores)).astype(scores.dtype)
 
+
+answers.wrong("safe_softmax", "dead rows NaN", "not divided by the sum",
+              function=lambda scores: np.exp(scores - scores.max(axis=-1, keepdims=True)))
 
 # ---------------------------------------------------------------- softmax_jacobian
 

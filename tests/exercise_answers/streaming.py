@@ -151,7 +151,7 @@ def streaming_query_by_query(query, key, value, block_size):
 
 wrong("sum not rescaled", sum_factor=False)
 wrong("output not rescaled", output_factor=False)
-wrong("sum not rescaled", "output not rescaled", sum_factor=False, output_factor=False)
+wrong("sum and output not rescaled", sum_factor=False, output_factor=False)
 wrong("rescaled the wrong way", turned=True)
 wrong("maximum starts at 0", start=0.0)
 wrong("maximum starts too high", start=-100.0)
@@ -160,6 +160,9 @@ wrong("block measured from its own maximum", highest="block", sum_factor=False, 
 wrong("block measured from its own maximum", measured="block")
 wrong("tail block dropped", blocks=lambda n, size: [(i * size, (i + 1) * size) for i in range(n // size)])
 wrong("tail block dropped", blocks=lambda n, size: [(i, i + size) for i in range(0, n - size + 1, size)])
+wrong("tail block dropped", blocks=lambda n, size: [(i * min(n, size), (i + 1) * min(n, size)) for i in range(n // min(n, size))])
+wrong("sum and output not rescaled", "tail block dropped", sum_factor=False, output_factor=False,
+      blocks=lambda n, size: [(i * min(n, size), (i + 1) * min(n, size)) for i in range(n // min(n, size))])
 wrong("last block dropped", blocks=lambda n, size: [(i, i + size) for i in range(0, n - size, size)])
 wrong("blocks that overlap", blocks=lambda n, size: [(i, i + size + 1) for i in range(0, n, size)])
 wrong("blocks that overlap", blocks=lambda n, size: [(i, i + size) for i in range(n)])
@@ -250,7 +253,7 @@ def streaming_assigned(query, key, value, block_size):
     return output
 
 
-@answers.wrong("streaming_attention", "sum not rescaled", "output not rescaled")
+@answers.wrong("streaming_attention", "sum and output not rescaled")
 def streaming_maximum_replaced_too_early(query, key, value, block_size):
     row_max, row_sum, output = -np.inf, 0, 0
     for a, b in regular(key.shape[-2], block_size):
@@ -322,6 +325,7 @@ answers.right("streaming_attention", merged(lambda *parts: (shared(*parts), part
 for number, (name, function) in enumerate((
     ("shares of the partial results swapped", merged(lambda o, l, b, n, both: (shared(b, l, o, n, both), both))),
     ("partial results averaged", merged(lambda o, l, b, n, both: ((o + b) / 2, both))),
+    ("log-sum-exp updated too early", merged(lambda o, l, b, n, both: (shared(o, both, b, n, both), both))),
     ("log-sum-exp not updated", merged(lambda o, l, b, n, both: (shared(o, l, b, n, both), n))),
     ("the larger part alone", merged(lambda o, l, b, n, both: (np.where(l > n, o, b), np.maximum(l, n)))),
     ("last block dropped", answer(blocks=lambda n, size: regular(n, size)[:-1] or regular(n, size))),
