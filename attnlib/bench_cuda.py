@@ -176,6 +176,16 @@ def ours(query, key, value, is_causal):
     return attnlib.attention(query, key, value, is_causal=is_causal, enable_gqa=True, impl="triton")
 
 
+def ours_by_descriptors(query, key, value, is_causal):
+    """Forward alone has them."""
+    from attnlib import flash_triton
+    flash_triton.DESCRIPTORS = True
+    try:
+        return ours(query, key, value, is_causal)
+    finally:
+        flash_triton.DESCRIPTORS = False
+
+
 @functools.cache
 def compiled_dense():
     def dense(query, key, value, is_causal):
@@ -206,12 +216,13 @@ def measure_attention(timer, device, n, d, is_causal, dtype, rounds, tokens=TOKE
     shape = max(1, tokens // n), width // d, n, d
     query, key, value, grad = (random(*shape, device=device, dtype=dtype, seed=seed) for seed in range(4))
     calls = contenders(query, key)
+    forward_calls = {**calls, "attnlib, descriptors": ours_by_descriptors}
     flops = 4 * shape[0] * shape[1] * n * n * d * (0.5 if is_causal else 1) / 1e12
     row = {"n": n, "d": d, "batch": shape[0], "heads": shape[1], "is_causal": is_causal,
            "dtype": str(dtype).removeprefix("torch."),
-           "errors": {name: attention_error(call, shape, device, dtype, is_causal) for name, call in calls.items()}}
+           "errors": {name: attention_error(call, shape, device, dtype, is_causal) for name, call in forward_calls.items()}}
     against = ("SDPA flash", "SDPA cuDNN")
-    forward = {name: functools.partial(call, query, key, value, is_causal) for name, call in calls.items()}
+    forward = {name: functools.partial(call, query, key, value, is_causal) for name, call in forward_calls.items()}
     with torch.no_grad():
         row["forward"] = rates(*timer.in_turn(forward, rounds), flops, "TFLOP/s", against)
     backward = {name: backward_of(functools.partial(call, is_causal=is_causal), (query, key, value), grad)

@@ -15,6 +15,9 @@ The ladder that leads to these kernels:
    it begins where its first query does. Only the blocks on these edges compare positions at all.
 5. Pipeline: while one block is multiplied, the next num_stages - 1 are on their way to shared memory.
 6. exp2: the hardware has no exp. log2(e) goes into the scale, which costs nothing.
+7. Descriptors: on an H100 and newer, one instruction copies a whole block of keys or values, whose place a
+   descriptor knows. 128 keys of d = 128 in float16 take 2,048 copies of 16 bytes otherwise, each with an
+   address that some thread has to compute and keep. Off until it has been measured: DESCRIPTORS.
 
 Backward, the weights come back as exp(scores - lse). Two kernels, one for the gradients of keys and
 values, one for those of queries: each sums what is its own in a fixed order, with no atomics, so
@@ -33,6 +36,7 @@ from typing import Optional
 import torch
 import triton
 import triton.language as tl
+from triton.tools.tensor_descriptor import TensorDescriptor
 
 from attnlib import softmax_triton
 from attnlib.masks import limits
@@ -49,7 +53,10 @@ MOST_POSITIONS = 2**30  # a position and a tile's length are added in int32
 @triton.jit
 def head_of(tensor, strides, batch, head):
     """Where the matrix of one head begins; int64, for tensors of 2^31 numbers and more."""
-    return tensor + batch.to(tl.int64) * strides[0] + head.to(tl.int64) * strides[1]
+    if strides is None:  # a descriptor: it knows where everything is
+        return tensor, batch, head
+    else:
+        return tensor + batch.to(tl.int64) * strides[0] + head.to(tl.int64) * strides[1]
 
 
 @triton.jit
@@ -68,6 +75,18 @@ def load_rows(matrix, strides, row, n, D: tl.constexpr, ALL: tl.constexpr, PRECI
         # The last numbers below inf would become inf in the first of the three parts.
         x = tl.where(tl.abs(x) < float("inf"), tl.clamp(x, -LARGEST_TF32, LARGEST_TF32), x)
     return x
+
+
+@triton.jit
+def load_block(matrix, strides, start, n, D: tl.constexpr, BLOCK: tl.constexpr, ALL: tl.constexpr,
+               PRECISION: tl.constexpr):
+    """load_rows for BLOCK rows in a row; a descriptor, which has no strides here, fills in the zeros by itself."""
+    if strides is None:
+        descriptor, batch, head = matrix
+        x = descriptor.load([batch, head, start, 0]).reshape(BLOCK, width(D))
+        return x.to(tl.float32) if PRECISION == "upcast" else x
+    else:
+        return load_rows(matrix, strides, start + tl.arange(0, BLOCK), n, D, ALL, PRECISION)
 
 
 @triton.jit
@@ -129,9 +148,9 @@ def score_block(rows, columns, mask, mask_strides, query_at, key_at, n_q, n_k, w
 
 @triton.jit
 def keys_met(block, n_q, n_k, window, BLOCK_Q: tl.constexpr, BLOCK_K: tl.constexpr):
-    """From where to where a block of queries meets keys; all its queries see the whole blocks before the second of three.
+    """Where a block of queries begins to meet keys, up to where all of them see whole blocks, and where it ends.
 
-    With a limit to the left none counts as whole: a third loop, for the edge there, would spill registers.
+    With a limit to the left no block counts as whole: a third loop, for the edge there, would spill registers.
     """
     first, last = block * BLOCK_Q, tl.minimum(n_q, (block + 1) * BLOCK_Q) - 1
     start, whole, end = 0, n_k // BLOCK_K * BLOCK_K, n_k
@@ -146,7 +165,7 @@ def keys_met(block, n_q, n_k, window, BLOCK_Q: tl.constexpr, BLOCK_K: tl.constex
 
 @triton.jit
 def queries_met(block, n_q, n_k, window, BLOCK_Q: tl.constexpr, BLOCK_K: tl.constexpr):
-    """From where to where a block of keys meets queries; all its keys are seen from the second of three on.
+    """Where a block of keys begins to meet queries, from where on these see all of it, and where it ends.
 
     Keys and queries that are not there need no check: keys have rows of their own, which are not stored,
     and the weights of the queries are 0.
@@ -170,7 +189,7 @@ def attend(q, key, value, mask, key_strides, value_strides, mask_strides, query_
            CHECK: tl.constexpr, MASK: tl.constexpr, SOFTCAP: tl.constexpr, PRECISION: tl.constexpr):
     """One more block of keys: the running maximum, the sum of the weights, and the sum of weighted values."""
     key_at = start + tl.arange(0, BLOCK_K)
-    k = load_rows(key, key_strides, key_at, n_k, D_K, not CHECK, PRECISION)
+    k = load_block(key, key_strides, start, n_k, D_K, BLOCK_K, not CHECK, PRECISION)
     scores, unit, _ = score_block(q, k, mask, mask_strides, query_at[:, None], key_at[None, :], n_q, n_k, window, unit,
                                   cap, CHECK, MASK, SOFTCAP, PRECISION)
     # unit > 0: the maximum comes first, and scaling and subtracting are one instruction for each score.
@@ -178,7 +197,7 @@ def attend(q, key, value, mask, key_strides, value_strides, mask_strides, query_
     weights = tl.exp2(scores * unit - moved[:, None])
     factor = tl.exp2(highest - moved)
     row_sum = row_sum * factor + tl.sum(weights, 1)
-    v = load_rows(value, value_strides, key_at, n_k, D_V, not CHECK, PRECISION)
+    v = load_block(value, value_strides, start, n_k, D_V, BLOCK_K, not CHECK, PRECISION)
     total = product(weights.to(v.dtype), v, total * factor[:, None], PRECISION)
     return moved, row_sum, total
 
@@ -394,6 +413,23 @@ MASKED_TILES = {
 }
 
 
+DESCRIPTORS = False  # whether keys and values are read by them: measured by bench_cuda.py, not yet on a device
+
+
+def described(tensor, block):
+    """The tensor and its strides; or, on an H100 and newer, its descriptor and None, where such a one is possible.
+
+    The unit that copies by descriptors (TMA) wants rows without gaps between their numbers, and all else in
+    multiples of 16 bytes.
+    """
+    *steps, last = tensor.stride()
+    aligned = last == 1 and all(step > 0 and step * tensor.element_size() % 16 == 0 for step in steps)
+    if (not DESCRIPTORS or capability_of(tensor) < 90 or tensor.dtype == torch.float32 or not aligned
+            or tensor.data_ptr() % 16):
+        return tensor, tensor.stride()
+    return TensorDescriptor.from_tensor(tensor, [1, 1, block, width(tensor.shape[-1])]), None
+
+
 def capability_of(tensor):
     """80 for compute capability 8.0; the interpreter takes any tile."""
     if tensor.device.type != "cuda":
@@ -470,8 +506,9 @@ def forward(query: torch.Tensor, key: torch.Tensor, value: torch.Tensor, attn_ma
         return output, lse
     mask, mask_strides, kind = mask_arguments(attn_mask, query)
     options = tile("forward", query, value, plain=attn_mask is None and softcap is None)
+    (keys, key_strides), (values, value_strides) = (described(tensor, options["BLOCK_K"]) for tensor in (key, value))
     attention_forward[(triton.cdiv(n_q, options["BLOCK_Q"]) * batch * h,)](
-        query, key, value, mask, output, lse, query.stride(), key.stride(), value.stride(), mask_strides,
+        query, keys, values, mask, output, lse, query.stride(), key_strides, value_strides, mask_strides,
         output.stride(), h, *groups(query, key, value), n_q, n_k, window, *numbers(scale, softcap), D_K=d_k, D_V=d_v,
         MASK=kind, SOFTCAP=softcap is not None, PRECISION=precision(query), **options)
     return output, lse

@@ -14,6 +14,7 @@ import subprocess
 import sys
 import tempfile
 from pathlib import Path
+from unittest.mock import patch
 
 os.environ.pop("TRITON_INTERPRET", None)  # before Triton is imported
 
@@ -25,7 +26,7 @@ from triton.runtime.jit import JITFunction  # noqa: E402
 from attnlib import flash_triton, softmax_triton  # noqa: E402
 
 CUOBJDUMP = Path(triton.__file__).parent / "backends/nvidia/bin/cuobjdump"
-MATRIX = {"HGMMA": r"\bHGMMA\.", "HMMA": r"\bHMMA\."}
+COUNTED = {"HGMMA": r"\bHGMMA\.", "HMMA": r"\bHMMA\.", "UTMALDG": r"\bUTMALDG\."}
 
 
 class NoDevice:
@@ -61,7 +62,7 @@ def compiled(launcher, *args, **options):
 
 
 def facts(kernel):
-    """What stands in the machine code: registers, stack (spills), shared memory, matrix instructions."""
+    """What stands in the machine code: registers, stack (spills), shared memory, products, copies by descriptors."""
     with tempfile.NamedTemporaryFile(suffix=".cubin") as file:
         file.write(kernel.asm["cubin"])
         file.flush()
@@ -70,7 +71,7 @@ def facts(kernel):
     numbers = dict(re.findall(r"\b(REG|STACK):(\d+)", usage))
     return {"kernel": kernel.metadata.name, "warps": kernel.metadata.num_warps, "stages": kernel.metadata.num_stages,
             "registers": int(numbers["REG"]), "stack": int(numbers["STACK"]), "shared": kernel.metadata.shared,
-            **{name: len(re.findall(pattern, code)) for name, pattern in MATRIX.items()}}
+            **{name: len(re.findall(pattern, code)) for name, pattern in COUNTED.items()}}
 
 
 def softmax_launches(everything):
@@ -82,7 +83,8 @@ def softmax_launches(everything):
 
 
 CAUSAL = (None, 0)
-FEATURES = {"plain": {}, "causal": {"window": CAUSAL}, "window": {"window": (255, 33)}, "boolean mask": {"mask": torch.bool},
+FEATURES = {"plain": {}, "causal": {"window": CAUSAL}, "window": {"window": (255, 33)},
+            "boolean mask": {"mask": torch.bool},
             "causal window and boolean mask": {"window": (255, 0), "mask": torch.bool},
             "floating mask, softcap and causal": {"window": CAUSAL, "mask": "floating", "softcap": 30.0}}
 HEADS = (64, 64), (128, 128), (256, 256), (80, 40)
@@ -118,13 +120,22 @@ def decode_launches(cases):
         yield (f"decoding, d {d_k}, {name}", dtype, flash_triton.forward._init_fn, query, key, value, mask, None, None, 1.0, None)
 
 
+def descriptor_launches(cases):
+    """The forward kernel, which has keys and values copied by descriptors."""
+    for what, dtype, launcher, *args in itertools.islice(attention_launches(cases), 0, None, 2):
+        with patch.object(flash_triton, "DESCRIPTORS", True):
+            yield f"{what}, descriptors", dtype, launcher, *args
+
+
 def main(capability, everything):
     triton.runtime.driver.set_active(NoDevice(capability))
     flash_triton.capability_of = lambda tensor: capability
     cases = itertools.product(softmax_triton.DTYPES, HEADS, FEATURES) if everything else SOME
     decode = itertools.product(softmax_triton.DTYPES, HEADS[:3], ("plain", "boolean mask")) if everything else SOME_DECODE
-    for name, dtype, launcher, *args in (*softmax_launches(everything), *attention_launches(cases),
-                                         *decode_launches(decode)):
+    described = itertools.product(softmax_triton.DTYPES[:2], HEADS, FEATURES) if everything else SOME[:5]
+    for name, dtype, launcher, *args in itertools.chain(
+            softmax_launches(everything), attention_launches(cases), decode_launches(decode),
+            descriptor_launches(described if capability >= 90 else ())):
         if dtype == torch.bfloat16 and capability < 80:
             continue
         for kernel in compiled(launcher, *args):

@@ -43,7 +43,8 @@ def test_softmax():
 @pytest.mark.parametrize("is_causal", [False, True])
 def test_attention(is_causal):
     row = bench_cuda.measure_attention(bench_cuda.Timer("cpu"), "cpu", 96, 16, is_causal, torch.float32, 3, 96, 16)
-    assert {"attnlib", "SDPA math"} <= right(row["errors"], 1e-5)
+    assert {"attnlib", "attnlib, descriptors", "SDPA math"} <= right(row["errors"], 1e-5)
+    assert "attnlib, descriptors" in row["forward"] and "attnlib, descriptors" not in row["backward"]
     assert "SDPA cuDNN" not in right(row["errors"], 1e9) and "error" in row["forward"]["SDPA cuDNN"]
     assert row["forward"]["attnlib"]["ms"]["median"] > 0 and row["backward"]["attnlib"]["ms"]["median"] > 0
     json.dumps(row)

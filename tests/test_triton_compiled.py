@@ -55,6 +55,13 @@ def test_matrix_units_are_used(kernels):
         assert not grouped or kernel["HGMMA"] > 0, kernel
 
 
+def test_descriptors_are_used_where_they_are_asked_for(kernels):
+    """UTMALDG: a block copied by one instruction. Only the forward kernel has them, and not unless it is told."""
+    for kernel in kernels:
+        assert (kernel["UTMALDG"] > 0) == kernel["what"].endswith("descriptors"), kernel
+    assert any(kernel["UTMALDG"] for kernel in kernels) == (kernels[0]["capability"] >= 90)
+
+
 def test_every_kernel_was_compiled(kernels):
     assert {kernel["kernel"] for kernel in kernels} == {
         "softmax_rows", "softmax_rows_backward", "softmax_long_rows", "softmax_long_rows_backward",
