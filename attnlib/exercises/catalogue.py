@@ -18,6 +18,11 @@ INTRODUCTION = (
     "What goes wrong in the exercises of this part: what the answer does, why that is a mistake, and the "
     "question that leads out of it. `check` recognises each of them, and most pairs of them."
 )
+CLOSING = (
+    "An answer that none of these explains is held against plain changes of the arguments, of the steps and of the "
+    "answer itself: one squared, negated, shifted, transposed, without its last key, times a number. If one of them "
+    "gives just what came back, `check` says which it is; if none does, it describes what it sees."
+)
 
 
 def write(folder):
@@ -42,7 +47,7 @@ def page(part):
     opening = [f"# Mistakes: {title[0].lower() + title[1:]}", "", INTRODUCTION, ""]
     if part == PARTS[0]:
         lines += ["## In any exercise", "", *entries(ANYWHERE), ""]
-    return "\n".join(opening + lines)
+    return "\n".join([*opening, *lines, "## Anything else", "", CLOSING, ""])
 
 
 def mistakes(exercise):

@@ -33,9 +33,16 @@ A mistake changes one step or several, each by a function with the step's own pa
   is the question that leads out, not the solution. Plain Unicode text, whole sentences.
 - A mistake that learners write in several ways that differ in value (an epsilon of 1e-6 or 1e-9)
   has several variants: `change=({...}, {...})`. They share the name.
-- A number that a learner may choose freely (an epsilon, a limit, a tile) stands in the learner's code: `numbers`
-  is a function from all numbers found there to further variants, as `each(change of a number)` makes one.
+- A number that a learner may choose freely (an epsilon, a limit, a tile) stands in the learner's code:
+  `numbers` is a function from all numbers found there to further variants; `each(change, suits)` makes
+  one of a change of a single number. What stands nowhere in the code is read from the answer: see
+  `fitted` below. Both are in constants.py.
 - `alone` is for a rare mistake with many variants: it is looked for by itself, and in no pair.
+- What no entry explains is held against plain changes (operators.py): each argument, each step that
+  has a name in the table STEPS there, and the answer, squared, shifted, without its last key and so on;
+  then against factors and offsets that the answer itself tells. Such mistakes need no entry. A new
+  exercise only needs its arguments' axes in AXES, and those of its answer in ANSWERS. An entry is
+  better where the mistake is a common one: it says why it is one, and it makes pairs.
 - Two mistakes whose changes touch different steps make a pair without another word. So keep the
   steps fine. A step that does nothing in the reference (`"after": lambda weights, ...: weights`)
   is a hook for mistakes of the kind "... afterwards".
@@ -74,10 +81,12 @@ Cases are what the function is called with. `Case(aspect, args, extreme=False)`:
   gets `run`, where run(*args) calls the learner's function, and returns a Mistake or None.
 - `library` is "numpy" or "torch". For "torch" arrays are handed over as tensors of the case's
   `torch_dtype` (default: the array's) on the case's `device`; the steps stay NumPy.
-- `aspects` maps an aspect to a Mistake to be named when that aspect alone goes unexplained; its
-  `holds(values, wanted)`, if there is one, says whether an answer shows that mistake and no other.
+- `aspects` maps an aspect to a Mistake to be named when that aspect alone goes unexplained. Such a
+  Mistake has no `change`; its `holds(*parts, *wanted parts)`, if there is one, is asked about each of
+  the aspect's answers, and says whether it shows that mistake and no other.
 - `fitted` holds functions of one number that give a Mistake: where nothing else explains an answer,
-  the number (what masked scores are lowered by, a limit, an exponent) is read from it.
+  the number (what masked scores are lowered by, a limit, an exponent) is read from it, and stands in
+  the mistake's name.
 - `missing` is a function that says in a sentence what is not there to check the exercise with
   (a library, a device), or ''. `around` gives a context manager in which each call is made.
   `seconds` is the time for all calls of one check, if it has to be longer; a Case's `relative` is a tolerance of its own.

@@ -6,12 +6,12 @@ import functools
 import importlib
 import inspect
 import types
-import types
 from dataclasses import dataclass, replace
 
 import numpy as np
 
 from . import generic, report
+from .constants import numbers_in
 from .engine import FLOAT16, FLOAT32, PLAIN, Once
 from .formula import by_formula
 from .guard import Clock, Failure, call
@@ -205,39 +205,6 @@ def source(function):
         return inspect.getsource(function)
     except Exception:
         return ""
-
-
-MOST_NUMBERS = 8  # more of them are a table, not the few that a mistake is made of
-EVERYWHERE = (0, 1, -1, 2, -2, 0.5, -0.5)  # axes and exponents
-
-
-def numbers_in(function):
-    """The numbers written in a function and in those of its module that it calls, but for those found everywhere."""
-    found, met = {}, set()
-    try:
-        _collect(inspect.unwrap(function), found, met)
-    except Exception:
-        return ()
-    return tuple(found)[:MOST_NUMBERS]
-
-
-def _collect(item, found, met):
-    """Put the numbers in an item of a learner's module into `found`: a number, code, a function, a kernel."""
-    if type(item).__module__.startswith("triton."):
-        item = getattr(item, "fn", None)
-    if type(item) in (int, float) and item not in EVERYWHERE and np.isfinite(item):
-        found.setdefault(item)
-    elif isinstance(item, types.CodeType):
-        for step in dis.get_instructions(item):
-            if step.opname.startswith("LOAD_") and isinstance(step.argval, (int, float, types.CodeType)):
-                _collect(step.argval, found, met)
-    elif isinstance(item, types.FunctionType) and item not in met:
-        met.add(item)
-        cells = [cell.cell_contents for cell in item.__closure__ or ()]
-        named = [item.__globals__.get(name) for name in item.__code__.co_names]
-        own = [other for other in named if getattr(other, "__module__", item.__module__) == item.__module__]
-        for other in (item.__code__, *(item.__defaults__ or ()), *cells, *own):
-            _collect(other, found, met)
 
 
 # ---------------------------------------------------------------- before anything is matched

@@ -4,7 +4,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from . import generic, operators, steps
+from . import constants, generic, operators
 from .engine import FLOAT16, FLOAT32, LEADING, PLAIN, SQUARE
 from .guard import Failure
 from .observe import WIDTHS
@@ -278,13 +278,14 @@ class Matcher:
 
     def _visible(self, chosen):
         """Whether each mistake that shows on ordinary input when alone shows there beside the others too."""
-        plain = [one for one in self.seen if one.case.aspect == PLAIN]
+        members = chosen[1]
+        plain = [seen for seen in self.seen if seen.case.aspect == PLAIN
+                 and not isinstance(self.exercise.predict(members, seen.index), Failure)]
 
         def differ(one, other):
             return any(not same(self.exercise.predict(one, seen.index), self.exercise.predict(other, seen.index),
                                 seen.case) for seen in plain)
 
-        members = chosen[1]
         return all(differ(members, tuple(m for m in members if m != member)) for member in members
                    if differ((member,), ()))
 
@@ -363,7 +364,7 @@ def explain(exercise, seen, others=()):
             finding.generic["imprecise"] = generic.IMPRECISE
     if not finding.explained and not any(finding.sets):
         matcher, finding = (by_operators(exercise, seen) or by_axes(exercise, seen)
-                            or steps.by_steps(exercise, seen, Matcher) or (matcher, finding))
+                            or (matcher, finding))
     add_marks(finding, matcher)
     add_aspects(finding, matcher)
     return finding
@@ -375,13 +376,15 @@ def by_operators(exercise, seen, complete=False):
     finite = [any(np.isfinite(part.astype(float)).any() for part in one.values) for one in plain]
     if not all(one.values for one in plain) or 2 * sum(finite) <= len(plain):
         return None  # an exception, or NaN throughout, would be explained by too many
+    if any(generic.READ_TWICE.name in one.marks for one in seen):
+        return None  # what the second reading no longer found is missing because of that
     if complete and any(np.isnan(part.astype(float)).any() for one in seen for part in one.values):
         return None  # NaN speaks for a mistake of its own
-    if not operators.operators(exercise) or complete and not any(isinstance(a, np.ndarray) for a in plain[0].case.args):
+    if complete and not any(isinstance(a, np.ndarray) for a in plain[0].case.args):
         return None
     kinds = (lambda: operators.operators(exercise),
-             lambda: operators.changed(exercise, operators.Factors(exercise, seen).all()),
-             lambda: operators.changed(exercise, operators.fitted(exercise, seen)))
+             lambda: operators.changed(exercise, constants.Factors(exercise, seen).all()),
+             lambda: operators.changed(exercise, constants.fitted(exercise, seen)))
     for find in kinds[:1] if complete else kinds:
         matcher = Matcher(find(), seen, alternatives=float("inf"))  # all say the same: one is enough
         finding = matcher.finding(largest=1)

@@ -1,12 +1,12 @@
-"""Mistakes that every exercise has without an entry: the right answer changed, or that of changed arguments.
+"""Mistakes that every exercise has without an entry: an argument, a step's result or the answer changed in a plain way.
 
-They are tried only where the known mistakes explain nothing, and must explain everything. Each says
-what the answer does, which is true however the code is written: "The last key does not count."
-A factor that nobody listed is read from the answer itself, and held against the sizes of the case.
+They are tried only where no known mistake explains all. Each says what the answer does, which is true
+however the code is written: "The last key does not count."
 """
 
 import dataclasses
 import functools
+import inspect
 import itertools
 import math
 from types import SimpleNamespace
@@ -14,7 +14,6 @@ from types import SimpleNamespace
 import numpy as np
 
 from .engine import PLAIN, Exercise, Mistake, Once
-from .guard import Failure
 
 # what the last axes of an argument run over, by its name; more axes in front are leading ones
 AXES = {
@@ -46,7 +45,8 @@ WORDS = {
     "d_head": ("feature", "features"), "batch": ("sequence", "sequences"), "one": ("row", "rows"),
 }
 ONE_LONG = ("new", "one")  # axes of length 1
-ONE_NUMBER = ("total", "back_total", "factor", "block_sum", "of_query", "of_key", "terms")  # steps that make one a row
+ONE_NUMBER = ("total", "back_total", "factor", "block_sum", "of_query", "of_key", "terms", "highest", "log", "rescale",
+              "new_max")  # steps that make one a row
 
 
 def _softmax(array):
@@ -115,6 +115,7 @@ ELEMENTWISE = (
     ("too small by 1", lambda a: a - 1, "with 1 subtracted"),
     ("doubled", lambda a: 2 * a, "doubled"),
     ("halved", lambda a: a / 2, "halved"),
+    ("through log1p", np.log1p, "after log1p"),
     *((f"rounded to {n} digit" + "s" * (n > 1), lambda a, n=n: np.round(a, n), f"rounded to {n} digit" + "s" * (n > 1))
       for n in (1, 2, 3, 4)),
     ("with alternating signs", lambda a: a * (-1.0) ** np.arange(a.shape[-1]), "with every second sign changed"),
@@ -163,6 +164,11 @@ ROWWISE = (
     ("above the diagonal only", lambda a: a * np.tri(*a.shape[:-3:-1]).T, "with 0 below the diagonal"),
     ("on the diagonal only", lambda a: a * np.eye(*a.shape[-2:]), "with 0 beside the diagonal"),
 )
+ROWS = (
+    ("averaged over the rows", lambda a: np.broadcast_to(a.mean(axis=-2, keepdims=True), a.shape), "averaged over the rows"),
+    ("of the first row for all", lambda a: np.broadcast_to(a[..., :1, :], a.shape), "with the first row for every row"),
+    ("of the last row for all", lambda a: np.broadcast_to(a[..., -1:, :], a.shape), "with the last row for every row"),
+)
 PLACED = (
     ("shifted along its third last axis", lambda a: np.roll(a, 1, -3), "shifted by one place along its third last axis"),
     ("shifted back along its third last axis", lambda a: np.roll(a, -1, -3), "shifted back by one place along its third last axis"),
@@ -180,19 +186,34 @@ PLACED = (
 
 
 # what the steps of the references make, where it has a name; the step's own answer is changed
-STEP_WORDS = {
+STEPS = {
     "choose_values": "the values", "finish_scores": "the scores", "scores_in": "the scores", "shift": "the shifted scores",
-    "exponential": "the exponentials",
-    "total": "the sum of the exponentials", "weights_out": "the weights", "fill": "the masked scores",
+    "exponential": "the exponentials", "total": "the sum of the exponentials", "weights_out": "the weights",
+    "fill": "the masked scores", "temper": "the divided scores", "product": "the product of queries and keys",
+    "scale": "the scaled scores", "weights_in": "the weights", "highest": "the maximum", "log": "the logarithm of the sum",
     "grad_weights": "the gradient of the weights", "back_products": "the products of weights and their gradient",
     "back_total": "the row sum", "back_finish": "the gradient of the scores", "grad_in": "grad_output",
+    "products": "the products of weights and their gradient", "centre": "the centred gradient",
+    "diagonal": "the diagonal term", "outer": "the outer product",
     "finish_heads": "the heads' outputs", "project": "the projections",
     "factor": "the factor of what came before", "powers": "the block's exponentials",
     "block_sum": "the block's sum", "block_output": "the block's output", "row_sum": "the running sum",
+    "new_max": "the running maximum",
     "of_query": "the query's variance", "of_key": "the key's variance", "terms": "d_k",
     "match_key": "the keys of each query head", "match_value": "the values of each query head",
-    "limits": "lengths",
 }
+OWN_STEPS = {
+    "softmax_backward": {"total": "the row sum"}, "online_softmax_stats": {"rescale": "the rescaled sum"},
+    "dot_score": {"product": "the products of the features", "scale": "the score"}, "padding_mask": {"limits": "lengths"},
+    "merge_partials": {"power": "the parts' exponentials"},
+}
+OTHER_AXES = (
+    ("the first axis", lambda n: 0), ("the second axis", lambda n: min(1, n - 1)),
+    ("the last axis but one", lambda n: max(-2, -n)), ("all axes", lambda n: None),
+    ("the last two axes", lambda n: tuple(range(-min(n, 2), 0))),
+    ("all axes but the first", lambda n: tuple(range(1, n)) or (0,)),
+    ("all axes but the last", lambda n: tuple(range(n - 1)) or (0,)),
+)
 HIDDEN = (
     ("hidden at the query's own position", "Query i does not attend to key i.",
      lambda a: np.eye(*a.shape[-2:], dtype=bool)),
@@ -229,6 +250,7 @@ class Operators:
     def __init__(self, exercise):
         self.exercise, self.found = exercise, []
         args = exercise.all_cases()[0].args
+        self.streamed = any(isinstance(arg, Once) for arg in args)  # its answers and steps are single numbers
         self.names = exercise.parameters[:len(args)]
         kinds = [_kind(arg) for arg in args]
         self.arrays = [i for i, kind in enumerate(kinds) if kind == "f"]
@@ -346,14 +368,14 @@ class Operators:
                  why, ask, *only(lambda a: a[::-1]), *only(lambda a: np.roll(a, 1, 0)), *only(lambda a: np.roll(a, -1, 0)))
 
     def _changed(self, name, changes, kind, single=False):
-        """An array, an argument or the answer, changed entry by entry, by rows, or in its places."""
+        """An argument, a step's result or the answer, changed entry by entry, by rows, or in its places."""
         why = (f"{name} is taken as it is given." if kind == "d" else
                "Nothing of the kind belongs to what is asked for.")
-        for text, change, said in ELEMENTWISE if single else (*ELEMENTWISE, *ROWWISE, *PLACED):
+        for text, change, said in (*ELEMENTWISE, *ROWS) if single or self.streamed else (*ELEMENTWISE, *ROWWISE, *ROWS, *PLACED):
             does = {"d": f"{name} comes in {said}.", "a": f"The answer is the right one {said}.",
                     "p": f"{name} is the right one {said}.",
                     "s": f"All is right but one step: {name}, {said}."}[kind]
-            self.add(f"{name} {text}", _upper(does), why,
+            self.add(f"{name} {text}", upper(does), why,
                      f"Which of your lines changes {name} in that way?", *changes(change))
 
     def _mistaken(self, i, j):
@@ -433,12 +455,32 @@ class Operators:
                          *(self.inside(step, lambda a, where=where, fill=fill: np.where(where(a), fill, a))
                            for step, fill in (("finish_scores", -np.inf), ("weights_out", 0.0))
                            if step in self.exercise.steps))
-        for step, name in STEP_WORDS.items():
-            # "total" adds up exponentials only where there are some
-            if step in self.exercise.steps and (step != "total" or "exponential" in self.exercise.steps):
-                self._changed(name, lambda change, step=step: (self.inside(step, change),), "s", step in ONE_NUMBER)
+        for step, name in self._named_steps().items():
+            self._changed(name, lambda change, step=step: (self.inside(step, change),), "s", step in ONE_NUMBER)
+            self._along(step, name)
+        if "exponential" in self.exercise.steps:
+            own = self.exercise.steps["total"]
+            self._changed("the terms of the sum", lambda change: (
+                {"total": lambda powers, *more: own(change(powers), *more)},), "s", True)
         if "combine_mask" in self.exercise.steps:
             self._mask_changes(_combined, "n_q n_k".split())
+
+    def _named_steps(self):
+        """{step: what it makes}; "total" adds up exponentials only where there are some."""
+        own = OWN_STEPS.get(self.exercise.name, {})
+        summed = "exponential" in self.exercise.steps
+        return own | {step: name for step, name in STEPS.items()
+                      if step in self.exercise.steps and step not in own and (step != "total" or summed)}
+
+    def _along(self, step, name):
+        """A step that runs along an axis, along another one."""
+        own = self.exercise.steps[step]
+        if "axis" not in inspect.signature(own).parameters:
+            return
+        for text, axis in OTHER_AXES:
+            self.add(f"{name} over {text}", f"{upper(name)} runs over {text}, and the other steps over the right one.",
+                     "All steps of one softmax run along the same axis.", f"Along which axis is {name} computed?",
+                     {step: lambda *args, axis=axis: own(*args[:-1], axis(np.ndim(args[0])))})
 
     def inside(self, step, change):
         """The answer with what one step makes changed."""
@@ -574,6 +616,10 @@ def _axes_of(labels, label):
     return [k - len(labels) for k, own in enumerate(labels) if own == label]
 
 
+def upper(text):
+    return text if "_" in text else text[0].upper() + text[1:]
+
+
 def labels(exercise, name):
     return OWN_AXES.get(exercise.name, {}).get(name, AXES.get(name, "")).split()
 
@@ -593,23 +639,13 @@ class Changed(Exercise):
 
 @functools.cache
 def operators(exercise):
-    """The exercise with the operators as its mistakes, or None where it takes blocks one by one."""
-    if any(isinstance(arg, Once) for arg in exercise.all_cases()[0].args):
-        return None
+    """The exercise with the operators as its mistakes."""
     return changed(exercise, Operators(exercise).all())
 
 
 def changed(exercise, mistakes):
     own = {field.name: getattr(exercise, field.name) for field in dataclasses.fields(exercise)}
     return Changed(**{**own, "mistakes": tuple(mistakes), "aspects": {}})
-
-
-# ---------------------------------------------------------------- factors that nobody listed
-
-CONSTANTS = {"log 2": math.log(2), "1 / log 2": 1 / math.log(2), "log 10": math.log(10), "sqrt(2)": math.sqrt(2),
-             "1 / sqrt(2)": math.sqrt(0.5), "e": math.e, "1 / e": 1 / math.e, "pi": math.pi,
-             "sqrt(2 pi)": math.sqrt(2 * math.pi)}
-EXPONENTS = (0.5, -0.5, 1, -1, 0.25, -0.25, 2, -2, 1.5, -1.5)
 
 
 def sizes(exercise, case):
@@ -623,229 +659,6 @@ def sizes(exercise, case):
             if arg < 1:
                 found[f"(1 - {name})"] = 1 - arg
     return found
-
-
-def _written(powers):
-    """Sizes with their exponents, as a formula."""
-    def one(name, exponent):
-        forms = {0.5: "sqrt({})", 1: "{}", 2: "{}²", 0.25: "the fourth root of {}", 1.5: "{} sqrt({})"}
-        return forms[exponent].format(name, name)
-
-    above = " ".join(one(name, e) for name, e in powers if e > 0)
-    below = [one(name, -e) for name, e in powers if e < 0]
-    return above + (" / " if above else "1 / ") * bool(below) + " / ".join(below)
-
-
-def _formulas(names):
-    """(text, {name: exponent}) of the formulas that a factor is held against."""
-    for name in names:
-        for exponent in EXPONENTS:
-            yield ((name, exponent),)
-    for one, two in itertools.combinations(names, 2):
-        for pair in itertools.product(EXPONENTS[:4], repeat=2):
-            yield tuple(zip((one, two), pair))
-
-
-def formula(exercise, numbers):
-    """(text, function of a case) for {case: number}: a constant, or powers of sizes; None if neither fits."""
-    numbers = {case: float(number) for case, number in numbers.items()}
-    first = next(iter(numbers.values()))
-    if np.allclose(list(numbers.values()), first, rtol=1e-6):
-        exact = float(f"{first:.6g}") if math.isclose(first, float(f"{first:.6g}"), rel_tol=1e-9) else first
-        known = next((text for text, value in CONSTANTS.items() if math.isclose(abs(first), value, rel_tol=1e-6)), None)
-        return "-" * (first < 0) + (known or f"{abs(first):.4g}"), lambda case: exact
-    known = {case: sizes(exercise, case) for case in numbers}
-    names = [name for name in next(iter(known.values())) if all(name in found for found in known.values())]
-    for sign, (case_sizes) in itertools.product((1, -1), _formulas(names)):
-        def value(case, powers=case_sizes, sign=sign):
-            own = sizes(exercise, case)
-            return sign * math.prod(own[name] ** e for name, e in powers if name in own)
-
-        if all(math.isclose(value(case), number, rel_tol=1e-6) for case, number in numbers.items()):
-            return "-" * (sign < 0) + _written(case_sizes), value
-    return None
-
-
-def factor(a, b):
-    """The number that all entries of b are multiplied with in a, or None."""
-    a, b = np.asarray(a, float), np.asarray(b, float)
-    known = np.isfinite(b) & (b != 0)
-    if a.shape != b.shape or not known.any() or not np.isfinite(a[known]).all():
-        return None
-    if not ((a == b) | known)[~known].all():  # a factor leaves 0 and -inf as they are
-        return None
-    ratio = a[known] / b[known]
-    return ratio[0] if np.allclose(ratio, ratio[0], rtol=1e-6) and abs(ratio[0]) > 1e-9 else None
-
-
-def difference(a, b):
-    """The number that is added to all entries of b in a, or None."""
-    a, b = np.asarray(a, float), np.asarray(b, float)
-    if a.shape != b.shape or not a.size or not (np.isfinite(a).all() and np.isfinite(b).all()):
-        return None
-    found = (a - b).ravel()
-    return found[0] if np.allclose(found, found[0], rtol=1e-6) and abs(found[0]) > 1e-6 * np.abs(b).max() else None
-
-
-def read_number(error):
-    """The number at which an error vanishes, or None: a coarse grid, then the golden section."""
-    grid = np.geomspace(1e-6, 1e12, 109)
-    tried = {number: error(number) for number in (*-grid[::-1], *grid)}
-    best = min(tried, key=tried.get)
-    low, high = sorted((best / 1.5, best * 1.5))
-    share = (math.sqrt(5) - 1) / 2
-    a, b = high - share * (high - low), low + share * (high - low)
-    at_a, at_b = error(a), error(b)
-    for _ in range(70):
-        if at_a < at_b:
-            high, b, at_b = b, a, at_a
-            a = high - share * (high - low)
-            at_a = error(a)
-        else:
-            low, a, at_a = a, b, at_b
-            b = low + share * (high - low)
-            at_b = error(b)
-    return (low + high) / 2 if min(at_a, at_b) < 1e-9 else None
-
-
-def scaled_formula(exercise, numbers):
-    """As formula, with a constant besides."""
-    found = formula(exercise, numbers)
-    known = {case: sizes(exercise, case) for case in numbers}
-    names = [name for name in next(iter(known.values())) if all(name in own for own in known.values())]
-    for name, exponent in itertools.product([] if found else names, EXPONENTS[:4]):
-        rest = {case: number / known[case][name] ** exponent for case, number in numbers.items()}
-        if np.allclose(list(rest.values()), first := next(iter(rest.values())), rtol=1e-6):
-            return f"{first:.4g} {_written(((name, exponent),))}", lambda case: first * sizes(exercise, case)[name] ** exponent
-    return found
-
-
-class Factors:
-    """Factors and offsets, of the answer or of one argument, as an answer tells them."""
-
-    def __init__(self, exercise, seen):
-        self.exercise = exercise
-        # one leading axis more or less changes no factor; narrow dtypes and huge numbers would blur it
-        self.seen = [one for one in seen if one.case.aspect == PLAIN and not one.case.extreme and one.values
-                     and one.case.size > 3]
-        self.cases = [one.case for one in self.seen]
-
-    def all(self):
-        """[Mistake] for every factor that all ordinary cases tell."""
-        if len(self.seen) < 2 or not all(np.isfinite(np.asarray(v, float)).all() for one in self.seen for v in one.values):
-            return []
-        parts = range(len(self.seen[0].values))
-        found = [self._of_answer(read, part) for read in (factor, difference) for part in parts]
-        if not any(found):
-            # a size multiplied by a large number would fill the memory
-            operate, first = Operators(self.exercise), self.cases[0].args
-            found = [self._of_argument(i) for i in operate.arrays + operate.numbers if not isinstance(first[i], int)]
-        return [mistake for mistake in found if mistake]
-
-    def _of_answer(self, read, part):
-        wanted = [self.exercise.predict((), one.index) for one in self.seen]
-        if any(isinstance(right, Failure) or len(right) <= part for right in wanted):
-            return None
-        numbers = {one.case: read(one.values[part], right[part]) for one, right in zip(self.seen, wanted)}
-        if None in numbers.values() or read is factor and np.allclose(list(numbers.values()), 1):
-            return None
-        found = scaled_formula(self.exercise, numbers)
-        if not found:
-            return None
-        text, value = found
-        name = self.exercise.outputs[part] if self.exercise.outputs else "the answer"
-
-        def answer(*args):
-            parts = reference(self.exercise, list(args))
-            parts = parts if isinstance(parts, tuple) else (parts,)
-            number = value(_like(args))
-            changed = tuple((p * number if read is factor else p + number) if k == part else p
-                            for k, p in enumerate(parts))
-            return changed if len(parts) > 1 else changed[0]
-
-        if read is factor:
-            return Mistake(f"{name} times {text}", change={"answer": answer},
-                           does=f"{_upper(name)} is {text} times what it should be.",
-                           why="Everything else is right: one factor is too many, missing, or another one.",
-                           ask=f"Which of your lines brings the factor {text} in?")
-        way = "small" if text.startswith("-") else "large"
-        return Mistake(f"{name} too {way} by {text.removeprefix('-')}", change={"answer": answer},
-                       does=f"{_upper(name)} is too {way} by {text.removeprefix('-')}.",
-                       why="Everything else is right: one number is added or left out.",
-                       ask=f"Which of your lines changes every entry by {text.removeprefix('-')}?")
-
-    def _of_argument(self, i):
-        numbers = {}
-        for one in sorted(self.seen, key=lambda one: abs(one.case.size - 40))[:3]:
-            number = read_number(lambda c, one=one: self._error(one, i, c))
-            if number is None or math.isclose(number, 1, rel_tol=1e-9):
-                return None
-            numbers[one.case] = number
-        found = scaled_formula(self.exercise, numbers)
-        if not found:
-            return None
-        text, value = found
-        name = self.exercise.parameters[i]
-
-        def answer(*args):
-            number = value(_like(args))
-            return reference(self.exercise, [arg * number if k == i else arg for k, arg in enumerate(args)])
-
-        return Mistake(f"{name} times {text}", change={"answer": answer},
-                       does=f"The answer is the right one for {name} times {text}.",
-                       why=f"{_upper(name)} is taken as it is given: one factor is too many, missing, or another one.",
-                       ask=f"Which of your lines brings the factor {text} in?")
-
-    def _error(self, one, i, number):
-        """How far the answer is from that for one argument multiplied."""
-        args = [arg * number if k == i else arg for k, arg in enumerate(one.case.args)]
-        return distance(one, lambda: reference(self.exercise, args))
-
-
-def distance(one, compute):
-    """How far an answer is from what is computed, relative to its largest entry."""
-    try:
-        with np.errstate(all="ignore"):
-            parts = compute()
-            parts = parts if isinstance(parts, tuple) else (parts,)
-            found = max(_gap(values, part) for values, part in zip(one.values, parts))
-            return math.inf if math.isnan(found) else found
-    except Exception:
-        return math.inf
-
-
-def _gap(values, part):
-    values, part = np.asarray(values, float), np.asarray(part, float)
-    if values.shape != part.shape or (np.isfinite(values) != np.isfinite(part)).any():
-        return math.inf
-    finite = np.isfinite(values)
-    size = float(np.abs(values[finite]).max(initial=0))
-    return float(np.abs(values[finite] - part[finite]).max(initial=0)) / (size or 1.0)
-
-
-def fitted(exercise, seen):
-    """The mistakes of an exercise that have a number in them, with the number that an answer tells."""
-    plain = [one for one in seen if one.case.aspect == PLAIN and not one.case.extreme and one.values
-             and distance(one, lambda: exercise.predict((), one.index)) > 1e-6]
-    if not plain:
-        return
-    one = min(plain, key=lambda one: (one.case.size < 40, abs(one.case.size - 40)))
-    for make in exercise.fitted:
-        def compute(number, make=make):
-            steps = {**exercise.steps, "dtype": one.case.dtype, **make(number).variants[0]}
-            return exercise.answer(SimpleNamespace(**steps), *one.case.args)
-
-        number = read_number(lambda number: distance(one, lambda: compute(number)))
-        if number is not None:
-            yield make(float(f"{number:.6g}") if math.isclose(number, float(f"{number:.6g}"), rel_tol=1e-7) else number)
-
-
-def _upper(text):
-    return text if "_" in text else text[0].upper() + text[1:]
-
-
-def _like(args):
-    return SimpleNamespace(args=args)
 
 
 def conditions(exercise, cases):

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import numpy as np
 
-from . import report
+from . import generic, report
 from .engine import Case, fresh_copy
 from .grading import exercises, grade, plain, run_case
 from .guard import Clock, call_unguarded
@@ -63,12 +63,16 @@ def names_of(exercise, hypothesis):
     return {exercise.mistakes[i].name for i, _ in hypothesis}
 
 
+FORM = {generic.AXIS_KEPT.name, generic.AXIS_DROPPED.name}
+
+
 def verdict(exercise, hypothesis):
     """How the answer of a hypothesis is named.
 
-    "exact": these mistakes. "either": these or others that predict the same. "simpler": fewer
-    mistakes that predict the same. "blank": no name, for an answer that is NaN throughout or an
-    error nearly everywhere, which proves no two mistakes. Anything else: what was said instead.
+    "exact": these mistakes. "either": these or others that predict the same. "simpler": fewer mistakes
+    that predict the same, but for an axis of length 1. "blank": no name, for an answer that is NaN
+    throughout or an error nearly everywhere, which proves no two mistakes. Anything else: what was
+    said instead.
     """
     function, clock = simulated(exercise, hypothesis), Clock()
     seen = [run_case(exercise, function, case, i, clock, i, call_unguarded)
@@ -81,7 +85,7 @@ def verdict(exercise, hypothesis):
     if not report.names(finding) and is_blank(exercise, hypothesis):
         return "blank"
     if finding.generic or names not in found:
-        fewer = finding.explained and not finding.generic and len(found[0]) < len(names)
+        fewer = finding.explained and set(finding.generic) <= FORM and len(found[0]) < len(names)
         return "simpler" if fewer and not finding.correct else f"called {report.names(finding)}"
     return "exact" if len(found) == 1 else "either"
 

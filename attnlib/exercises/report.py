@@ -7,7 +7,7 @@ import numpy as np
 from .engine import PLAIN, Once
 from .guard import Failure
 from .match import close_rows, fit_shape, tolerance
-from .operators import factor
+from .constants import factor
 
 WIDTH = 76
 READABLE = 16  # numbers of one array that a message shows
