@@ -14,9 +14,8 @@ from . import generic, report
 from .constants import numbers_in
 from .engine import FLOAT16, FLOAT32, PLAIN, Once
 from .formula import by_formula
-from .guard import Clock, Failure, call
+from .guard import Clock, call
 from .match import Finding, Matcher, Seen, close_rows, explain, fit_shape, shown_by, tolerance
-from .observe import Answer
 
 PARTS = ("raw_scores", "softmax", "av_product", "gpu", "kernels")
 

@@ -197,19 +197,6 @@ def _last_tile_summed(block):
     return in_one({"loop": loop})
 
 
-def _sum_too_often_rescaled(block):
-    """Each tile's sum is taken to the new maximum as well."""
-    def loop(do, scores):
-        highest, total = np.full((len(scores), 1), -np.inf), 0.0
-        for tile in _tiles(scores, block):
-            new = np.maximum(highest, tile.max(axis=-1, keepdims=True))
-            total = (total + np.exp(tile - new).sum(axis=-1, keepdims=True)) * np.exp(highest - new)
-            highest = new
-        return np.exp(scores - highest) / total
-
-    return in_one({"loop": loop})
-
-
 BLOCKS = (16, 32, 64, 128, 256, 512, 1024, 2048, 4096)
 
 SOFTMAX_TRITON_MISTAKES = (

@@ -149,9 +149,8 @@ ROWWISE = (
     ("squared and normalised", lambda a: a ** 2 / (a ** 2).sum(axis=-1, keepdims=True), "squared, each row divided by its sum"),
     ("added up along each row", lambda a: np.cumsum(a, axis=-1), "as running sums along each row"),
     ("added up along each column", lambda a: np.cumsum(a, axis=-2), "as running sums along each column"),
-    ("averaged over each row", lambda a: np.broadcast_to(a.mean(axis=-1, keepdims=True), a.shape), "with the mean of each row everywhere"),
-    ("averaged over each column", lambda a: np.broadcast_to(a.mean(axis=-2, keepdims=True), a.shape),
-     "with the mean of each column everywhere"),
+    ("averaged over each row", lambda a: np.broadcast_to(a.mean(axis=-1, keepdims=True), a.shape),
+     "with the mean of each row everywhere"),
     ("sorted in each column", lambda a: np.sort(a, axis=-2), "with each column sorted"),
     ("beside the diagonal only", lambda a: a * (1 - np.eye(*a.shape[-2:])), "with 0 on the diagonal"),
     ("in reverse order along each row", lambda a: a[..., ::-1], "with each row in reverse order"),
@@ -165,13 +164,15 @@ ROWWISE = (
     ("on the diagonal only", lambda a: a * np.eye(*a.shape[-2:]), "with 0 beside the diagonal"),
 )
 ROWS = (
-    ("averaged over the rows", lambda a: np.broadcast_to(a.mean(axis=-2, keepdims=True), a.shape), "averaged over the rows"),
+    ("averaged over each column", lambda a: np.broadcast_to(a.mean(axis=-2, keepdims=True), a.shape),
+     "with the mean of each column everywhere"),
     ("of the first row for all", lambda a: np.broadcast_to(a[..., :1, :], a.shape), "with the first row for every row"),
     ("of the last row for all", lambda a: np.broadcast_to(a[..., -1:, :], a.shape), "with the last row for every row"),
 )
 PLACED = (
     ("shifted along its third last axis", lambda a: np.roll(a, 1, -3), "shifted by one place along its third last axis"),
-    ("shifted back along its third last axis", lambda a: np.roll(a, -1, -3), "shifted back by one place along its third last axis"),
+    ("shifted back along its third last axis", lambda a: np.roll(a, -1, -3),
+     "shifted back by one place along its third last axis"),
     ("in reverse order along its third last axis", lambda a: np.flip(a, -3), "in reverse order along its third last axis"),
     ("averaged over its third last axis", lambda a: np.broadcast_to(a.mean(axis=-3, keepdims=True), a.shape),
      "with the mean over its third last axis everywhere"),

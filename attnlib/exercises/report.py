@@ -5,7 +5,6 @@ import textwrap
 import numpy as np
 
 from .engine import PLAIN, Once
-from .guard import Failure
 from .match import close_rows, fit_shape, tolerance
 from .constants import factor
 
@@ -426,7 +425,3 @@ def printed_lines(text):
     lines = text.strip("\n").split("\n")
     shown = [("  " + line)[:WIDTH] for line in lines[:3]]
     return ["", "It printed:"] + shown + (["  ..."] if len(lines) > 3 else [])
-
-
-def is_failure(value):
-    return isinstance(value, Failure)
