@@ -40,7 +40,7 @@ def build(tmp_path_factory):
     (folder / "index.md").write_text(PAGE)
     (folder / "dot.png").write_bytes(b"")
     (folder / "conf.py").write_text(
-        "extensions = ['myst_parser', 'book.boxes']\n"
+        "extensions = ['myst_nb', 'book.boxes']\n"
         "myst_enable_extensions = ['dollarmath']\n")
     app = SphinxTestApp("html", srcdir=folder)
     app.build()
