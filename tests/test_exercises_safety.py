@@ -629,9 +629,9 @@ def test_one_check_is_quick(name):
         return np.full((2, 2), 0.123)
 
     grade(name, function)
-    start = time.monotonic()
+    start = time.process_time()  # of a busy machine, only what this takes
     grade(name, function)
-    assert time.monotonic() - start < 1
+    assert time.process_time() - start < 1
 
 
 def test_event_loop_is_not_needed():
