@@ -1,5 +1,6 @@
 """The exercises' checker: right answers are accepted, wrong ones named, and nothing else happens."""
 
+import numpy as np
 import pytest
 
 from attnlib.exercises import catalogue, grade
@@ -72,3 +73,12 @@ def test_catalogue_is_current_and_names_every_mistake(part, request):
         if catalogue.module_of(exercise) == part:
             assert f"`{exercise.name}{exercise.signature}`" in stored
             assert all(catalogue.escaped(mistake.name) in stored for mistake in catalogue.mistakes(exercise))
+
+
+def test_what_is_right_is_so_but_for_the_other_mistakes():
+    def dot_score(query, key):
+        return np.array([[query @ key / np.sqrt(len(query))]])
+
+    found = grade("dot_score", dot_score)
+    assert found.mistakes == ("scaled already", "axis kept")
+    assert "Apart from the other mistakes, the values are right" in " ".join(found.message.split())

@@ -151,6 +151,13 @@ IMPRECISE = Mistake(
     why="A step in float32 loses the digits for good, even if the result is widened again.",
     ask="Where does your function fix a dtype instead of taking the input's?")
 
+INEXACT = Mistake(
+    "right to some digits only",
+    does="The answer is right to about 7 digits, and float64 has 16.",
+    why="Something small is added, rounded or approximated on the way: an epsilon, a constant with few digits, a "
+        "difference quotient, or a step in a narrower dtype.",
+    ask="Which number or step of your function is not exact?")
+
 READ_TWICE = Mistake(
     "iterable read twice",
     does="The function goes through its iterable a second time, and finds it empty.",

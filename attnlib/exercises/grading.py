@@ -5,6 +5,7 @@ import dis
 import functools
 import importlib
 import inspect
+import re
 import types
 from dataclasses import dataclass, replace
 
@@ -417,6 +418,8 @@ def judge(exercise, function, seen, n_bound, clock, also):
         return Grade("incorrect", report.names(finding), _message(exercise, seen, finding, show=False))
     finding = explain(exercise, seen, (
         functools.partial(_by_numbers, function), functools.partial(by_formula, function, clock)))
+    if generic.INEXACT in finding.generic.values() and re.search(r"32|16|half|single|float\(\)", source(function)):
+        finding.generic["imprecise"] = generic.IMPRECISE
     finding.generic.update((mistake.name, mistake) for mistake in also)
     if n_bound < len(cases):
         finding.generic[generic.NO_AXIS.name] = generic.NO_AXIS

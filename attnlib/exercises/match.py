@@ -361,7 +361,7 @@ def explain(exercise, seen, others=()):
         second = loose.finding(largest=1)
         if second.explained and "float64" in {s.case.dtype for s in seen}:
             matcher, finding = loose, second
-            finding.generic["imprecise"] = generic.IMPRECISE
+            finding.generic["imprecise"] = generic.INEXACT
     if not finding.explained and not any(finding.sets):
         matcher, finding = (by_operators(exercise, seen) or by_axes(exercise, seen)
                             or (matcher, finding))

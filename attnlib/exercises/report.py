@@ -1,5 +1,6 @@
 """Writes what was found as plain text that can be read aloud."""
 
+import re
 import textwrap
 
 import numpy as np
@@ -35,6 +36,8 @@ def number(x, digits=3):
         return "NaN" if np.isnan(x) else ("inf" if x > 0 else "-inf")
     if x == int(x) and abs(x) < 1e7:
         return str(int(x))
+    if abs(x) < 1e-14:
+        return "0" if digits == 3 else f"{x:.{digits}g}"
     if 1e-3 <= abs(x) < 1e6:
         places = max(digits - 1 - int(np.floor(np.log10(abs(x)))), 0) if abs(x) >= 1 else digits
         text = f"{x:.{places}f}"
@@ -215,6 +218,8 @@ def _factor(a, b):
         return ""
     if np.isclose(found, -1):
         return "Every entry has the wrong sign."
+    if number(found) == "1":  # nearly: nothing that a reader could see
+        return ""
     return f"Every entry is {number(found)} times the expected one."
 
 
@@ -280,11 +285,13 @@ RULES = (_not_finite, _all_the_same, _factor, _shifted, _row_factor, _tempered, 
 def _which_rows(a, b):
     if a.ndim != 2:
         return []
-    right = close_rows(a, b, 1e-4)
+    right, nearly = close_rows(a, b, 1e-7), close_rows(a, b, 1e-4)
+    if (nearly != right).any():  # small errors: no row is plainly wrong
+        return []
     if right.any() and not right.all():
         names = [str(i) for i in np.flatnonzero(~right)]
         return [f"Wrong in row{'s'[:len(names) > 1]} {', '.join(names[:6])}; the other rows are right."]
-    columns = close_rows(a.T, b.T, 1e-4)
+    columns = close_rows(a.T, b.T, 1e-7)
     if columns.any() and not columns.all():
         names = [str(i) for i in np.flatnonzero(~columns)]
         return [f"Wrong in column{'s'[:len(names) > 1]} {', '.join(names[:6])}; the other columns are right."]
@@ -387,8 +394,15 @@ def mistake_lines(finding):
     lines = []
     for place, (does, name) in enumerate(texts):
         which = f"The {ORDER[min(place, 4)]} mistake" if len(texts) > 1 else "The mistake"
-        lines += [f"What it does: {does}", f"{which}: {name}", ""]
+        lines += [f"What it does: {does if len(texts) == 1 else apart(does)}", f"{which}: {name}", ""]
     return lines
+
+
+def apart(does):
+    """What a mistake does beside others: what it says is right is so but for them."""
+    if re.match(r"[^.:]*\b(is|are) right\b", does):
+        return f"Apart from the other mistakes, {does[0].lower()}{does[1:]}"
+    return does
 
 
 def questions(finding):

@@ -295,6 +295,11 @@ def scores_float32_inside(query, key):
     return (q @ k.mT / math.sqrt(q.shape[-1])).astype(query.dtype)
 
 
+@answers.wrong("raw_scores", "right to some digits only")
+def scores_rounded_root(query, key):
+    return query @ key.mT / round(math.sqrt(query.shape[-1]), 6)
+
+
 @answers.wrong("raw_scores", "no return")
 def scores_no_return(query, key):
     scores = query @ key.mT / math.sqrt(query.shape[-1])  # noqa: F841
