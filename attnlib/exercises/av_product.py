@@ -237,11 +237,16 @@ AV_MISTAKES = (
             ask="What should a value with the weight 0 contribute?"),
     Mistake("mean of the values added", alone=True,
             change=({"finish_output": lambda out, w, v: out + v.mean(axis=-2, keepdims=True)},
-                    {"finish_output": lambda out, w, v: out + v.sum(axis=-2, keepdims=True)},
-                    {"finish_output": lambda out, w, v: out - v.mean(axis=-2, keepdims=True)}),
-            does="The mean or the sum of all values is added to the output, or subtracted.",
+                    {"finish_output": lambda out, w, v: out + v.sum(axis=-2, keepdims=True)}),
+            does="The mean or the sum of all values is added to the output.",
             why="Output i is the weighted sum alone.",
             ask="Which of your lines adds something to the weighted sum?"),
+    Mistake("mean of the values subtracted", alone=True,
+            change=({"finish_output": lambda out, w, v: out - v.mean(axis=-2, keepdims=True)},
+                    {"finish_output": lambda out, w, v: out - v.sum(axis=-2, keepdims=True)}),
+            does="The mean or the sum of all values is subtracted from the output, or from the values.",
+            why="Output i is the weighted sum alone.",
+            ask="Which of your lines subtracts something from the weighted sum?"),
     Mistake("minimum of weight and value", alone=True, change={"combine": lambda w, v: np.minimum(
                 w[..., None], v[..., None, :, :]).sum(axis=-2)},
             does="Of each weight and value the smaller one is added up.",
@@ -270,10 +275,14 @@ AV_MISTAKES = (
             why="Each query has an output of its own: shape (..., n_q, d_v).",
             ask="How many rows should the answer have?"),
     Mistake("outputs summed over the queries",
-            change=({"finish_output": lambda out, w, v: out.sum(axis=-2)},
-                    {"finish_output": lambda out, w, v: out.mean(axis=-2)}),
-            does="All queries together get one output.",
+            change={"finish_output": lambda out, w, v: out.sum(axis=-2)},
+            does="All queries together get one output, the sum of theirs.",
             why="The sum runs over the keys; each query keeps an output of its own.",
+            ask="Which index disappears, and which stays?"),
+    Mistake("outputs averaged over the queries",
+            change={"finish_output": lambda out, w, v: out.mean(axis=-2)},
+            does="All queries together get one output, the mean of theirs.",
+            why="Nothing runs over the queries: each of them keeps an output of its own.",
             ask="Which index disappears, and which stays?"),
     Mistake("rounded", change=tuple(map(_rounded_output, (1, 2, 3, 4, 5, 6))),
             does="The output is rounded.",
@@ -567,6 +576,21 @@ VALUE_MISTAKES = (
             does="The keys are mixed, not the values.",
             why="The keys decide how much each position counts; what it contributes is its value.",
             ask="What are the values there for?"),
+    Mistake("scores returned instead of the output", change={"answer_out": lambda output, weights, scores: scores},
+            does="The answer has shape (..., n_q, n_k): it holds the scores.",
+            why="The softmax makes weights of the scores, and these still have to be applied to the values.",
+            ask="Which two steps of attention come after the scores?"),
+    Mistake("values returned instead of the output", alone=True,
+            change={"residual": lambda output, query, value: value},
+            does="The answer is value as it was given: n_k rows, one for each key.",
+            why="Each query gets a mean of the values, with weights of its own.",
+            ask="Where do query and key enter your answer?"),
+    Mistake("softmax plus one", alone=True,
+            change={"scores_in": lambda s: np.concatenate([s, np.zeros_like(s[..., :1])], axis=-1),
+                    "weights_out": lambda weights: weights[..., :-1]},
+            does="A score of 0 that belongs to no key is in the sum: the weights of a query sum to less than 1.",
+            why="The weights are shares of one whole among the keys: only their exponentials are summed.",
+            ask="What do the weights of one query sum to?"),
     Mistake("weights returned instead of the output", change={"answer_out": lambda output, weights, scores: weights},
             does="The answer has shape (..., n_q, n_k): it holds the weights.",
             why="The weights still have to be applied to the values.",
@@ -600,7 +624,7 @@ def epsilon_of(number):
     return Mistake(
         f"{number:.4g} added to the sum", change={"total": lambda powers, axis: powers.sum(axis=axis, keepdims=True) + number},
         does=f"{number:.4g} is added to the sum of the exponentials: a row of weights does not sum to 1.",
-        why="With the maximum subtracted the sum is at least 1 and never 0.",
+        why="With the maximum subtracted the sum is at least 1 wherever a row has any score above -inf.",
         ask="How small can the sum get once the maximum is subtracted?")
 
 
@@ -796,11 +820,12 @@ MASKING_MISTAKES = (
             change=tuple({"fill": _filled(value), "dead_rows": _left_alone, **KNOWN_SHIFT} for value in LARGE)
                    + tuple({"fill": _filled(value), **KNOWN_SHIFT} for value in LARGE[1:7])
                    + ({"fill": _filled(LARGE[0]), "dead_rows": _numbers_only, **KNOWN_SHIFT},),
-            does="Masked scores are a number such as -1e9. A query that may attend to nothing gets "
-                 "uniform weights; in float16 the number may overflow, and the weights are NaN.",
+            does="Masked scores are a number such as -1e9: beside scores as low they get a weight. A query that may "
+                 "attend to nothing gets uniform weights, or NaN in float16 where the number overflows, unless its "
+                 "weights are set to 0 afterwards.",
             why="Scores may be large themselves, and in a row in which all keys are masked all "
                 "scores are equal. Only -inf is below every score in every dtype.",
-            ask="What are the weights of a row in which every key is masked?"),
+            ask="What if the allowed scores of a row are as low as your number, or if no key is allowed?"),
     Mistake("large negative number added",
             change=tuple({"fill": _added(*how), "dead_rows": _left_alone, **KNOWN_SHIFT} for how in LARGE_ADDED)
                    + ({"fill": _added(-1e4)}, {"fill": _added(-1e3)}),
@@ -950,7 +975,7 @@ def _masked_variants(mistake):
             mistake.change, {**late, "mask_powers": lambda powers, mask: powers * mask},
             {**late, "mask_powers": _only_allowed}))
     if mistake.name == "epsilon in the denominator":
-        return dataclasses.replace(mistake, change=mistake.variants[2:] + tuple(
+        return dataclasses.replace(softmax.beside_dead_rows(mistake), change=mistake.variants[2:] + tuple(
             {"fill": lambda scores, mask, dtype: scores, "mask_weights": _renormalised(e),
              "divide": softmax.SOFTMAX_STEPS["divide"], "total": softmax.SOFTMAX_STEPS["total"]} for e in (1e-6, 1e-8, 1e-9)))
     return with_numbers_only(mistake) if mistake.name in NEEDS_NUMBERS else mistake
@@ -962,7 +987,7 @@ RARE_UNDER_A_MASK = {
     "square root of the scores", "temperature applied", "divided by the Euclidean length", "expm1 instead of exp",
     "power of 10 instead of e", "squares instead of exponentials", "absolute values instead of exponentials",
     "only the largest weight", "every second key left out", "keys in reverse order", "largest product instead of the sum",
-    "divided by the number of features", "outputs summed over the queries", "one query left out", "scores clipped",
+    "divided by the number of features", "outputs summed over the queries", "outputs averaged over the queries", "one query left out", "scores clipped",
     "divided by the maximum", "maximum of absolute values", "outputs summed over the batch", "input added"}
 MASKED_SOFTMAX_MISTAKES = tuple(
     dataclasses.replace(mistake, alone=mistake.alone or mistake.name in RARE_UNDER_A_MASK)
@@ -1596,7 +1621,11 @@ MERGE_MISTAKES = (
     dataclasses.replace(ONE_LEADING_AXIS, change=(
         ONE_LEADING_AXIS.change, {"bring": _axes_0213}, {"bring": _axes_1_and_2},
         {"bring": _axes_1_and_2, "join": lambda parts: parts.reshape(parts.shape[0], parts.shape[1], -1)},
-        {"join": lambda parts: parts.reshape(-1, parts.shape[-3], parts.shape[-2] * parts.shape[-1])})),
+        {"join": lambda parts: parts.reshape(-1, parts.shape[-3], parts.shape[-2] * parts.shape[-1])},
+        {"answer": lambda x: np.concatenate([x[:, i] for i in range(x.shape[1])], axis=-1)},
+        {"answer": lambda x: _swap_heads(x).reshape(x.shape[0], x.shape[-2], -1)},
+        {"answer": lambda x: np.swapaxes(x, 1, 2).reshape(x.shape[0], x.shape[-2], -1)},
+        {"answer": lambda x: np.swapaxes(x, 1, 2).reshape(x.shape[0], x.shape[2], -1)})),
     Mistake("axes counted from the front",
             change=({"bring": lambda heads: np.swapaxes(heads, 1, 2) if heads.ndim > 3 else _swap_heads(heads)},),
             does="The function is right with one leading axis and without any, and not with two.",
@@ -2867,8 +2896,9 @@ STREAM_MISTAKES = (
             ask="Which assignment forgets the blocks before?"),
     Mistake("only the first block", change={"blocks": lambda *given: _blocks(*given)[:1]},
             does="The output is that of the first block alone.",
-            why="A return inside the loop ends it after one round.",
-            ask="How far is your return indented?"),
+            why="All blocks count. A return inside a loop ends it after one round, and key[..., :block_size, :] is the "
+                "first block alone.",
+            ask="Which keys does your function read before it returns?"),
     Mistake("tail block dropped",
             change=({"blocks": _full_blocks},
                     {"blocks": lambda key, value, size: _full_blocks(key, value, min(size, key.shape[-2]))}),
@@ -2979,13 +3009,13 @@ STREAM_MISTAKES = (
     Mistake("no maximum subtracted",
             change=({"new_max": lambda row_max, scores: np.zeros_like(row_max), "factor": _one},),
             does="For small scores it is right. For scores above 709 (above 88 in float32, above 11 in float16) exp "
-                 "overflows, and inf / inf is NaN; for a row far below 0 it is 0 / 0.",
+                 "overflows, and inf / inf is NaN; in a row far below 0 all exponentials underflow, and their sum is 0.",
             why="The softmax does not change when a number is subtracted from all scores of a row; with "
                 "the running maximum no exponent is above 0.",
             ask="Which number can be subtracted from every score of a row so that exp never overflows?"),
     Mistake("one maximum for the whole array",
             change={"new_max": lambda row_max, scores: np.maximum(row_max, scores.max())},
-            does="A row that lies far below the largest score of all underflows to 0 / 0.",
+            does="A row that lies far below the largest score of all underflows to a sum of 0.",
             why="Each query needs a running maximum of its own, so that its largest power is 1.",
             ask="What is left of a row whose scores all lie 10000 below another row's?"),
     Mistake("maximum starts at 0",
@@ -3005,7 +3035,7 @@ STREAM_MISTAKES = (
             change=tuple({"finish_stream": lambda output, row_sum, value, e=e: output / (row_sum + e)}
                          for e in softmax.EPSILONS[2:]),
             does="Each row of weights sums to a little less than 1.",
-            why="With the maximum subtracted the sum is at least 1 and never 0; a small number added "
+            why="With the maximum subtracted the sum is at least 1; a small number added "
                 "to it only makes the weights wrong.",
             ask="How small can the sum get once the maximum is subtracted?"),
     Mistake("power of 2 instead of e",

@@ -1,6 +1,7 @@
 """The exercises of the part "On the GPU"; torch and Triton are imported when one is checked."""
 
 import dataclasses
+import operator
 from types import SimpleNamespace
 
 import numpy as np
@@ -472,8 +473,9 @@ attention_flops = Exercise(
         Mistake("n_q plus n_k",
                 change={"first": lambda n_q, n_k, d_k, d_v: (n_q + n_k) * d_k,
                         "second": lambda n_q, n_k, d_k, d_v: (n_q + n_k) * d_v},
-                does="Queries and keys are added where they should be multiplied.",
-                why="Every query meets every key: there are n_q * n_k scores.",
+                does="The answer is 2 (n_q + n_k) (d_k + d_v), twice the number of entries of query, key, value and output; "
+                     "queries and keys are added.",
+                why="Operations are asked for, not numbers or bytes to be moved. Every query meets every key: there are n_q * n_k scores.",
                 ask="How many scores do 2 queries and 3 keys have?"),
         Mistake("brackets missing around d_k + d_v", change={"second": lambda n_q, n_k, d_k, d_v: d_v / 2},
                 does="d_v is added at the end, and multiplied by nothing.",
@@ -941,8 +943,8 @@ NOT_FOR_ONE_QUERY = ("sqrt(n_q) instead of sqrt(d_k)", "summed over the batch", 
                      "weights averaged over the queries", "causal mask applied", "queries instead of values",
                      "one maximum for the whole array", "K Qᵀ instead of Q Kᵀ", "Aᵀ V instead of A V",
                      "maximum over the wrong axis", "one query left out", "only the first query",
-                     "outputs summed over the queries", "summed over the queries instead of the keys",
-                     "one key left out", "one key alone", "key and value swapped", "input added")
+                     "outputs summed over the queries", "outputs averaged over the queries",
+                     "summed over the queries instead of the keys", "one key left out", "one key alone", "key and value swapped", "input added")
 FIRST_VARIANT = ("weights ignored", "argmax instead of softmax", "weights averaged over the batch")
 
 
@@ -1152,7 +1154,8 @@ NOT_IN_PARTS = ("causal mask applied", "np.dot on batches", "np.dot of batched w
                 "outputs summed over the batch", "weights averaged over the batch", "weights averaged over the queries",
                 "softmax of the weights", "transposed values", "reshaped values", "features summed",
                 "square root of the scores", "one key left out", "one key alone", "softmax over the second axis",
-                "A * V instead of A @ V", "V A instead of A V")
+                "A * V instead of A @ V", "V A instead of A V", "softmax plus one", "scores returned instead of the output",
+                "values returned instead of the output")
 
 SPLIT_STEPS = {
     **ATTENTION_STEPS,
@@ -1348,14 +1351,29 @@ SPLITS_IGNORED = Mistake(
 
 
 class _Unusable:
-    """A number of parts that cannot be used in any way."""
+    """A number of parts that may be looked at, as 3, and passes for True, but is no use in making parts.
+
+    What is added to all scores has no effect on a softmax, so that adding it is no use either.
+    """
+
+    __array_ufunc__ = None
 
     def _refuse(self, *unused):
         raise TypeError("n_splits was used")
 
-    __bool__ = __index__ = __int__ = __float__ = __eq__ = __lt__ = __le__ = __gt__ = __ge__ = _refuse
-    __add__ = __radd__ = __sub__ = __rsub__ = __mul__ = __rmul__ = __floordiv__ = __rfloordiv__ = _refuse
-    __truediv__ = __rtruediv__ = __mod__ = __rmod__ = __neg__ = __hash__ = __str__ = __repr__ = _refuse
+    def _added(self, other):
+        return other + 3 if getattr(other, "ndim", 0) > 1 else self._refuse()
+
+    __index__ = __int__ = __float__ = __sub__ = __rsub__ = __mul__ = __rmul__ = __floordiv__ = __rfloordiv__ = _refuse
+    __truediv__ = __rtruediv__ = __mod__ = __rmod__ = __neg__ = __hash__ = _refuse
+    __add__ = __radd__ = _added
+
+    def __bool__(self):
+        return True
+
+    __eq__, __lt__, __le__, __gt__, __ge__ = (
+        lambda self, other, compare=compare: compare(3, other) for compare in (
+            operator.eq, operator.lt, operator.le, operator.gt, operator.ge))
 
 
 def ignores_splits(run):

@@ -378,7 +378,7 @@ softmax_triton = Exercise(
               "minimum subtracted instead of maximum",
               "mean subtracted instead of maximum", "maximum of absolute values", "no exponential",
               "power of 2 instead of e", "sigmoid instead of softmax", "sign flipped", "not divided by the sum",
-              "divided by the number of scores", "divided by the Euclidean length", "logarithm of the softmax",
+              "divided by the number of scores", "divided by the Euclidean length", "logarithm of the softmax", "uniform weights",
               "softmax over the queries' axis", "softmax over everything"),
         dataclasses.replace(EPSILON, change=EPSILON.variants[:4]),
         *SOFTMAX_TRITON_MISTAKES,

@@ -1133,7 +1133,7 @@ MASK_MISTAKES = (
     Mistake("large negative number instead of -inf",
             change=tuple({"fill": fill_with(value)} for value in FILLS) + ({"fill": _lowest},) +
             tuple({"fill": add_where_masked(value)} for value in FILLS[:10]),
-            does="Masked scores are a large negative number, or lowered by one.",
+            does="Masked scores are a large negative number, or are lowered by such a number.",
             why="Scores may be large themselves, and a row in which all keys are masked becomes "
                 "uniform instead of empty. Only -inf is below every score in every dtype.",
             ask="What are the weights of a row in which every key is masked?"),
@@ -1154,9 +1154,10 @@ MASK_MISTAKES = (
                     {"fill": lambda scores, mask, dtype: scores * np.where(mask, 0.0, -np.inf)},
                     *({"fill": lambda scores, mask, dtype, v=v: scores * np.where(mask, 1.0, v)}
                       for v in (-1e9, 1e9, -1e10, -1e4))),
-            does="Masked scores are multiplied by infinity or a large number: their signs decide what comes out.",
-            why="A negative score times -inf is +inf, and 0 times -inf is NaN. The mask has to choose.",
-            ask="What is -2 times -inf?"),
+            does="Masked scores are multiplied by infinity or a large number, or divided by 0, as by a mask: their signs decide "
+                 "what comes out.",
+            why="A score times infinity, or divided by 0, is +inf, -inf or NaN as its sign is. The mask has to choose.",
+            ask="What becomes of a negative score, and of a score of 0?"),
     Mistake("causal mask instead of the given one", change={"fill": lambda scores, mask, dtype: _causal(scores)},
             does="Scores of later keys are -inf, whatever the mask says.",
             why="The caller says which keys may be seen: it may be padding, a window, or anything else.",

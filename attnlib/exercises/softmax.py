@@ -62,7 +62,7 @@ def _reduced_everywhere(reduce):
 NO_MAXIMUM = Mistake(
     "no maximum subtracted", change={"shift": _no_shift},
     does="For small scores it is right. For scores above 709 (above 88 in float32, above 11 in float16) exp "
-         "overflows, and inf / inf is NaN; for a row far below 0 it is 0 / 0.",
+         "overflows, and inf / inf is NaN; in a row far below 0 all exponentials underflow, and their sum is 0.",
     why="The softmax does not change when a number is subtracted from all scores of a row; with "
         "the row's maximum no exponent is above 0.",
     ask="Which number can be subtracted from every score of a row so that exp never overflows?")
@@ -87,17 +87,17 @@ SHIFT_MISTAKES = (
             ask="What is the largest exponent left after your subtraction?"),
     Mistake("maximum never below 0",
             change={"shift": lambda s, axis: s - np.maximum(s.max(axis=axis, keepdims=True), 0)},
-            does="In a row far below 0 nothing is subtracted: all exponentials underflow, and 0 / 0 is NaN.",
+            does="In a row far below 0 nothing is subtracted: all exponentials underflow, and their sum is 0.",
             why="The largest score of a row has to become 0, also where it is negative.",
             ask="What is subtracted from the row -10000, -9999?"),
     Mistake("a fixed number subtracted instead of the maximum",
             numbers=each(lambda c: {"shift": lambda s, axis: s - c}, lambda c: abs(c) >= 5),
             does="The same number is subtracted from every row: a score far above it overflows, and a row far below "
-                 "it underflows to 0 / 0.",
+                 "it underflows to a sum of 0.",
             why="Each row needs its own maximum: then its largest exponent is 0.",
             ask="What is the largest exponent left after your subtraction?"),
     Mistake("one maximum for the whole array", change={"shift": _reduced_everywhere(np.max)},
-            does="A row that lies far below the largest score of all underflows to 0 / 0.",
+            does="A row that lies far below the largest score of all underflows to a sum of 0.",
             why="Each row needs its own maximum, so that its largest exponential is 1.",
             ask="What is left of a row whose scores all lie 10000 below another row's?"),
     Mistake("one score subtracted instead of the maximum",
@@ -108,7 +108,7 @@ SHIFT_MISTAKES = (
             ask="What is the largest exponent left after your subtraction?"),
     Mistake("maximum of absolute values",
             change=({"shift": lambda s, axis: s - np.abs(s).max(axis=axis, keepdims=True)},),
-            does="A row of large negative scores underflows to 0 / 0; a score of -inf spoils its row.",
+            does="A row of large negative scores underflows to a sum of 0; a score of -inf spoils its row.",
             why="The largest score itself has to become 0, whatever its sign.",
             ask="What is subtracted from the row -10000, -9999?"),
     Mistake("divided by the maximum",
@@ -132,7 +132,7 @@ SHIFT_MISTAKES = (
                 lambda s, axis, c=abs(c): np.maximum(s, -c),
                 lambda s, axis, c=abs(c): np.maximum(s - s.max(axis=axis, keepdims=True), -c))],
             does="Large scores are cut to a limit, and their differences disappear.",
-            why="Two scores of 10000 and 9999 have the weights of 1 and 0, not equal ones.",
+            why="Scores of 10000 and 9999 have the same weights as scores of 1 and 0, not equal ones.",
             ask="What should the softmax of 10000, 9999 be?"),
     Mistake("standardised scores",
             change=({"shift": lambda s, axis: (s - s.mean(axis=axis, keepdims=True)) / s.std(axis=axis, keepdims=True)},
@@ -382,6 +382,14 @@ def extreme_rows(case):
     ]
 
 
+def low_rows(case):
+    """Scores of -inf beside scores as low as what learners write in their place."""
+    return [case(NEG_INF, [[low, low - 1, -np.inf], [0, 1, 2]], extreme=True) for low in (-5000.0, -10000.0, -1e6)]
+
+
+LOW_FILLS = (-5.0, -10.0, -100.0, -999.0, -1e3, -2e3, -9999.0, -1e4, -6e4, -65504.0, -1e5)
+
+
 def _unlike(above, below):
     """A softmax with other powers above the fraction line than below."""
     def answer(scores, axis=-1):
@@ -390,6 +398,12 @@ def _unlike(above, below):
 
     return {"answer": answer}
 
+
+UNIFORM = Mistake(
+    "uniform weights", alone=True, change={"exponential": lambda shifted, axis: np.ones_like(shifted)},
+    does="All weights of a row are equal, 1 / n, whatever the scores are.",
+    why="A higher score gets more weight: one that is larger by 1 gets e times as much.",
+    ask="Where do the scores enter your weights?")
 
 ONE_LINE_SHIFTED = Mistake(
     "maximum subtracted on one side of the fraction line", change=(_unlike(1, 0), _unlike(0, 1)),
@@ -419,7 +433,7 @@ softmax_row = Exercise(
     + EXPONENTIAL_MISTAKES + (SIGN,) + tuple(
         m for m in TOTAL_MISTAKES if m.name not in ("sum over the wrong axis",
                                                     "sum without keepdims")) + AFTER_MISTAKES + (
-        ONE_LINE_SHIFTED, SCALED_SCORES,
+        ONE_LINE_SHIFTED, SCALED_SCORES, UNIFORM,
         Mistake("divided by the sum so far", change={"total": lambda p, axis: np.cumsum(p)},
                 does="Each exponential is divided by the sum of the exponentials up to it.",
                 why="The sum runs over the whole row: it has to be finished before the first division.",
@@ -458,6 +472,7 @@ def _softmax_cases():
         *extreme_rows(lambda aspect, row, extreme: rowwise(aspect, row, extreme)),
         case(HUGE, [[10000], [9999]], 0, extreme=True),
         case(NEG_INF, [[0, -inf], [1, 2]], extreme=True), case(NEG_INF, [[1, -inf, 3], [-inf, -inf, 2]], extreme=True),
+        *low_rows(case),
         case(FLOAT32, [[0, 1, 3], [2, 5, 4]], dtype=f4), Case(FLOAT32, (normal(5, 3, seed=11, dtype=f4),)),
         case(FLOAT32, [[80, 100, 99], [101, 1, 100]], dtype=f4, extreme=True),
         case(FLOAT16, [[0, 1, 3], [2, 4, 1]], dtype=f2),
@@ -514,7 +529,7 @@ softmax = Exercise(
     ),
     mistakes=(
         *SHIFT_MISTAKES, *EXPONENTIAL_MISTAKES, SIGN, *TOTAL_MISTAKES, *AXIS_MISTAKES, *AFTER_MISTAKES,
-        OTHER_DEFAULT, *PLACE_MISTAKES, ONE_LINE_SHIFTED, SCALED_SCORES,
+        OTHER_DEFAULT, *PLACE_MISTAKES, ONE_LINE_SHIFTED, SCALED_SCORES, UNIFORM,
         replace(ZERO_FILL, change={"scores_in": lambda s: np.where(np.isneginf(s), 0.0, s)},
                 does="Scores of -inf count as 0."),
         replace(LOWEST_INSTEAD, change=({"scores_in": lambda s: np.where(np.isneginf(s), _lowest(s, None), s)},
@@ -536,8 +551,10 @@ softmax = Exercise(
                 why="-1 is the last axis, and 1 the second one.",
                 ask="Which axis is -2 if there are three?"),
         Mistake("large negative number instead of -inf", change=tuple(
-                    {"scores_in": lambda s, v=value: np.where(np.isneginf(s), v, s)} for value in (-5.0, -10.0)),
-                numbers=each(lambda v: {"scores_in": lambda s: np.where(np.isneginf(s), v, s)}, lambda v: v < 0),
+                    {"scores_in": lambda s, v=value: np.where(np.isneginf(s), v, s), "shift": SOFTMAX_STEPS["shift"]}
+                    for value in LOW_FILLS),
+                numbers=each(lambda v: {"scores_in": lambda s: np.where(np.isneginf(s), v, s),
+                                        "shift": SOFTMAX_STEPS["shift"]}, lambda v: v < 0),
                 does="A number stands in for -inf that is not far enough below the other scores.",
                 why="Only -inf is below every score.",
                 ask="Which score gives a weight of exactly 0 after the softmax?"),
@@ -808,7 +825,7 @@ temperature_softmax = Exercise(
     ),
     mistakes=(*TEMPERATURE_MISTAKES, NO_MAXIMUM_AT_ALL, *SHIFT_MISTAKES[1:], *EXPONENTIAL_MISTAKES, SIGN,
               *TOTAL_MISTAKES,
-              *AXIS_MISTAKES, *KEEPDIMS_MISTAKES, *AFTER_MISTAKES),
+              *AXIS_MISTAKES, *KEEPDIMS_MISTAKES, *AFTER_MISTAKES, UNIFORM),
 )
 
 # ---------------------------------------------------------------- logsumexp
@@ -857,6 +874,15 @@ def _dead_as(value):
     return {"finish": finish}
 
 
+def _low_as(value):
+    """A number for -inf, but rows of nothing but -inf come out right."""
+    def finish(lse, scores, axis):
+        lse = lse.squeeze(axis)
+        return np.where((scores == value).all(axis=axis), -np.inf, lse)
+
+    return {"scores_in": lambda s: np.where(np.isneginf(s), value, s), "finish": finish}
+
+
 def _lse_cases():
     f4, f2, inf = np.float32, np.float16, np.inf
 
@@ -880,6 +906,7 @@ def _lse_cases():
         case(HUGE, [[10000, 9999], [-10000, -9999]], extreme=True),
         *extreme_rows(lambda aspect, row, extreme: case(aspect, [row], extreme=extreme)),
         case(NEG_INF, [[0, -inf], [1, 2]], extreme=True), case(NEG_INF, [[1, -inf, 3], [-inf, -inf, 2]], extreme=True),
+        *low_rows(case),
         case(DEAD, [[-inf, -inf]]), case(DEAD, [[0, 1], [-inf, -inf]]),
         case(DEAD, [-inf, -inf, -inf]), case(DEAD, [[0, -inf], [1, -inf]], 0),
         case(FLOAT32, [[0, 1, 3], [2, 5, 4]], dtype=f4), Case(FLOAT32, (normal(5, 3, seed=11, dtype=f4),)),
@@ -917,9 +944,11 @@ LSE_SHIFTS = (
     replace(named("one score subtracted instead of the maximum", SHIFT_MISTAKES),
             change=tuple({"highest": lambda scores, axis, i=i: np.take(scores, [i], axis=axis)} for i in (0, -1))),
     replace(named("one maximum for the whole array", SHIFT_MISTAKES),
-            change={"highest": lambda scores, axis: scores.max()},
+            change=({"highest": lambda scores, axis: scores.max()},
+                    {"highest": lambda scores, axis: scores.max(), "guard": lambda highest: highest}),
             does="In a row that lies far below the largest score of all the sum underflows, and its "
-                 "logarithm is -inf.",
+                 "logarithm is -inf. If all scores are -inf, so is that maximum, and -inf - -inf is NaN unless "
+                 "you see to it.",
             why="Each row needs its own maximum, so that its sum is at least 1."),
     replace(named("maximum of absolute values", SHIFT_MISTAKES),
             change=_centred(lambda scores, **axis: np.abs(scores).max(**axis)),
@@ -1023,11 +1052,11 @@ LOG_MISTAKES = (
     Mistake("logarithm to base 2", change={"log": lambda total: np.log2(total)},
             does="The sum's logarithm is 1.44 times too large.",
             why="exp and the natural logarithm undo each other; exp and log2 do not.",
-            ask="What should the answer be for a single score?"),
+            ask="What should the answer be for two scores of 0?"),
     Mistake("logarithm to base 10", change={"log": lambda total: np.log10(total)},
             does="The sum's logarithm is 2.3 times too small.",
             why="exp and the natural logarithm undo each other; exp and log10 do not.",
-            ask="What should the answer be for a single score?"),
+            ask="What should the answer be for two scores of 0?"),
     Mistake("log1p instead of log", change={"log": lambda total: np.log1p(total)},
             does="The logarithm is that of the sum plus 1.",
             why="log1p(x) is log(1 + x): the 1 is one term too many.",
@@ -1090,7 +1119,9 @@ LSE_RESULTS = (
             does="The answer is the scores themselves: log and exp cancel.",
             why="Between exp and log comes a sum over the axis, which goes.",
             ask="Which shape should the answer have?"),
-    Mistake("softmax instead of log-sum-exp", change={"finish": lambda lse, scores, axis: np.exp(scores - lse)},
+    Mistake("softmax instead of log-sum-exp",
+            change=({"finish": lambda lse, scores, axis: np.exp(scores - lse)},
+                    {"finish": lambda lse, scores, axis: np.where(np.isneginf(lse), 0.0, np.exp(scores - lse))}),
             does="The answer holds weights: each row sums to 1.",
             why="Log-sum-exp is one number for each row: the logarithm of the softmax's denominator.",
             ask="Which shape should the answer have?"),
@@ -1126,14 +1157,15 @@ DEAD_MISTAKES = (
             why="The exponentials of such a row sum to 0, and log(0) is -inf.",
             ask="What do the exponentials of such a row sum to?"),
     Mistake("large negative number instead of -inf",
-            change=tuple(_dead_as(value) for value in (-1e9, -1e30, -1e4) + LOWEST)
+            change=tuple(_dead_as(value) for value in (-1e9, -1e30, -1e4) + LOWEST) + tuple(map(_low_as, LOW_FILLS))
                    + tuple({"scores_in": lambda s, v=value: np.where(np.isneginf(s), v, s),
                             "guard": lambda highest: highest}
                            for value in (-1e9, -1e30))
                    + ({"finish": lambda lse, scores, axis: np.nan_to_num(lse.squeeze(axis))},),
-            numbers=each(_dead_as, lambda value: value < 0),
-            does="A row of nothing but -inf gives a large negative number.",
-            why="The exponentials of such a row sum to 0 exactly, and log(0) is -inf. A number in its "
+            numbers=lambda numbers: [change(v) for v in numbers if v < 0 for change in (_dead_as, _low_as)],
+            does="A large negative number stands in for -inf: it is counted among scores as low, or a row of nothing but "
+                 "-inf gives a number.",
+            why="exp(-inf) is 0 exactly: it adds nothing to any sum, and log(0) is -inf. A number in its "
                 "place counts as a score in whatever is computed next.",
             ask="Which number has the exponential 0?"),
 )
@@ -1242,7 +1274,7 @@ def _log_softmax_cases():
         Case(AXIS_GIVEN, (normal(3, 5, 2, seed=9), 2)),
         Case(SMALL, (normal(3, 5, seed=10) * 1e-3,)),
         case(UNDERFLOW, [[0, -1000]], extreme=True), case(UNDERFLOW, [[0, 1, 2], [0, -800, 1]], extreme=True),
-        case(UNDERFLOW, [[3, -30, 2]]),
+        case(UNDERFLOW, [[3, -30, 2]]), case(UNDERFLOW, [[0, -700], [0, 1]], extreme=True),
         case(HUGE, [[10000, 9999], [0, 1]], extreme=True), case(HUGE, [[-10000, -9999], [0, 1]], extreme=True),
         case(HUGE, [[400, 399], [0, 1]], extreme=True),
         *extreme_rows(rowwise),
@@ -1275,7 +1307,18 @@ SIGN_OF_LOG = replace(
     why="A higher score has a higher weight, and the logarithm of a weight is never above 0.",
     ask="Which entry of a row should be closest to 0?")
 
+def _limited(limit):
+    return ({"weights_out": lambda logs: np.maximum(logs, limit)},
+            {"weights_out": lambda logs: np.where(logs < limit, -np.inf, logs)})
+
+
 LOG_SOFTMAX_MISTAKES = (
+    Mistake("limit on the answer", alone=True,
+            change=tuple(change for limit in (-100.0, -50.0, -500.0, -600.0, -1e3) for change in _limited(limit)),
+            numbers=lambda numbers: [change for c in numbers if c < -1 for change in _limited(c)],
+            does="An answer below a limit becomes the limit, or -inf.",
+            why="The logarithm of a weight may be as low as it comes: scores of 0 and -1000 have the answers 0 and -1000.",
+            ask="What should the answer be for the scores 0, -1000?"),
     Mistake("logarithm of an underflowed softmax",
             change=(_log_of(lambda weights: weights), _log_of(lambda weights: weights, np.nan_to_num),
                     _log_of(lambda weights: np.where(weights == 0, 1.0, weights))),
@@ -1429,6 +1472,11 @@ LOG_TOTALS = (
             does="Row i's log-sum is subtracted from column i instead of row i, where the shapes fit at all."),
 )
 
+NO_MAXIMUM_IN_LOG = replace(
+    NO_MAXIMUM,
+    does="For small scores it is right. For scores above 709 (above 88 in float32, above 11 in float16) exp overflows, "
+         "and in a row far below 0 the sum underflows to 0: what comes out is infinite or NaN.")
+
 log_softmax = Exercise(
     name="log_softmax", signature="(scores, axis=-1)", part=PART,
     text="The logarithm of the softmax along an axis, finite where the softmax underflows to 0.",
@@ -1441,7 +1489,7 @@ log_softmax = Exercise(
         "With shifted = scores minus their maximum: subtract from it np.log of the sum of "
         "np.exp(shifted), maximum and sum both over the axis and with keepdims=True.",
     ),
-    mistakes=(*LOG_SOFTMAX_MISTAKES, *SHIFT_MISTAKES, *LOG_TOTALS, *BASES, SIGN_OF_LOG, *AXIS_MISTAKES,
+    mistakes=(*LOG_SOFTMAX_MISTAKES, NO_MAXIMUM_IN_LOG, *SHIFT_MISTAKES[1:], *LOG_TOTALS, *BASES, SIGN_OF_LOG, *AXIS_MISTAKES,
               OTHER_DEFAULT, *PLACE_MISTAKES,
               *KEEPDIMS_MISTAKES, *PUT_BACK_MISTAKES, named("rounded", AFTER_MISTAKES)),
 )
@@ -1465,14 +1513,15 @@ def _first_key(scores):
     return np.arange(scores.shape[-1]) == 0
 
 
-def _filled(value):
+def _filled(value, rescued=False):
     """A number for -inf, as the dtype can hold it: -1e9 is -inf in float16."""
     def fill(scores, dtype):
         with np.errstate(over="ignore"):
             return np.where(np.isneginf(scores), float(np.array(value).astype(dtype)), scores)
 
     # with the maximum of each row: without it, and with -1e9, the row is NaN as with -inf
-    return {"fill": fill, "rescue": lambda weights, scores: weights, "shift": SOFTMAX_STEPS["shift"]}
+    left = {} if rescued else {"rescue": lambda weights, scores: weights}
+    return {"fill": fill, "shift": SOFTMAX_STEPS["shift"], **left}
 
 
 DEAD_ROWS_NAN = Mistake(
@@ -1499,10 +1548,11 @@ DEAD_ROW_MISTAKES = (
             why="A query that may attend to nothing gets no weights at all: its output is 0.",
             ask="How much weight may a key have that must not be seen?"),
     Mistake("large negative number instead of -inf",
-            change=tuple(_filled(value) for value in (-1e9, -1e4, -9999.0, -1e3, -100.0)),
-            numbers=each(_filled, lambda value: value <= -5),
-            does="A number such as -1e9 stands in for -inf: a row of nothing but -inf becomes uniform, or NaN "
-                 "in float16, which cannot hold the number.",
+            change=tuple(_filled(value) for value in (-1e9, -1e4, -9999.0, -1e3, -100.0)) + tuple(
+                _filled(value, True) for value in LOW_FILLS[2:]),
+            numbers=lambda numbers: [_filled(v, rescued) for v in numbers if v <= -5 for rescued in (False, True)],
+            does="A number such as -1e9 stands in for -inf: beside scores as low it gets a weight. A row of nothing but "
+                 "-inf becomes uniform, or NaN in float16, which cannot hold -1e9, unless it is set to 0 afterwards.",
             why="Scores of -10000 are legal, and a row of nothing but -inf has no weights. Only -inf "
                 "is below every score in every dtype.",
             ask="What are the weights of the scores -10000, -inf?"),
@@ -1562,6 +1612,14 @@ def _of_finite_scores(mistake):
     return replace(mistake, change=(*mistake.variants, {"shift": lambda s, axis: s - _lowest(s, axis)}))
 
 
+def beside_dead_rows(mistake):
+    """The mistake with a reason that is true where the sum of a row may be 0."""
+    if mistake.name != "epsilon in the denominator":
+        return mistake
+    return replace(mistake, why="Only where every score of a row is -inf is the sum 0, and 1 may take its place. In any other "
+                                "row it is at least 1 with the maximum subtracted, and a number added makes the weights wrong.")
+
+
 def _safe_cases():
     inf, f4, f2 = np.inf, np.float32, np.float16
 
@@ -1589,7 +1647,7 @@ def _safe_cases():
         case(NEG_INF, [[0, -inf], [1, 2]], extreme=True), case(NEG_INF, [[1, -inf, 3], [-inf, -inf, 2]], extreme=True),
         case(NEG_INF, [[-10000, -inf], [-inf, -10000]], extreme=True),
         case(NEG_INF, [[-1000, -inf, -999.5]], extreme=True),
-        case(NEG_INF, [[-100, -inf, -99.5]], extreme=True),
+        case(NEG_INF, [[-100, -inf, -99.5]], extreme=True), *low_rows(case),
         case(DEAD, [[-inf, -inf]], extreme=True), case(DEAD, [[0, 1], [-inf, -inf]], extreme=True),
         case(DEAD, [-inf, -inf, -inf], extreme=True),
         case(DEAD, [[-inf, -inf, -inf], [-inf, -inf, -inf]], extreme=True),
@@ -1618,8 +1676,8 @@ safe_softmax = Exercise(
         "Twice np.where, before use: where the maximum is -inf take 0; where the sum is 0 take 1. "
         "All other rows stay as they are.",
     ),
-    mistakes=(*DEAD_ROW_MISTAKES, *map(_of_finite_scores, SHIFT_MISTAKES), *EXPONENTIAL_MISTAKES, SIGN, *TOTAL_MISTAKES,
-              *AXIS_MISTAKES, *KEEPDIMS_MISTAKES, *AFTER_MISTAKES),
+    mistakes=(*DEAD_ROW_MISTAKES, *map(_of_finite_scores, SHIFT_MISTAKES), *EXPONENTIAL_MISTAKES, SIGN,
+              *map(beside_dead_rows, TOTAL_MISTAKES), *AXIS_MISTAKES, *KEEPDIMS_MISTAKES, *AFTER_MISTAKES, UNIFORM),
 )
 
 # ---------------------------------------------------------------- softmax_jacobian
@@ -1897,7 +1955,7 @@ softmax_backward = Exercise(
     ),
     mistakes=(
         Mistake("row sum not subtracted", change={"centre": lambda grad, total: grad},
-                does="The answer is weights * grad_weights: only the diagonal term of the Jacobian.",
+                does="The scores' gradient is weights * grad_weights: only the diagonal term of the Jacobian.",
                 why="Every weight depends on every score, through the sum in the denominator: that "
                     "subtracts the row's mean gradient.",
                 ask="What must the gradient of a row sum to, if the softmax does not change when all scores "
@@ -1905,7 +1963,7 @@ softmax_backward = Exercise(
         Mistake("diagonal-only Jacobian",
                 change={"total": lambda products: products,
                         "times": lambda weights, centred, grad, total: weights * centred},
-                does="The answer is w (1 - w) g, as if each weight depended on its own score alone.",
+                does="The scores' gradient is w (1 - w) g, as if each weight depended on its own score alone.",
                 why="That is the derivative of a sigmoid. In a softmax every weight depends on every "
                     "score, through the sum.",
                 ask="What happens to weight i when another score grows?"),
@@ -2329,8 +2387,8 @@ online_softmax_stats = Exercise(
                 ask="What happens to the first block in your function?"),
         Mistake("only the first block", change={"blocks": lambda blocks: list(blocks)[:1]},
                 does="The answer is that of the first block.",
-                why="A return inside the loop ends it after one round.",
-                ask="How far is your return indented?"),
+                why="All blocks count. A return inside a loop, for one, ends it after the first round.",
+                ask="Which blocks does your function read before it returns?"),
         Mistake("shorter blocks dropped",
                 change=({"blocks": _full_blocks}, {"blocks": lambda blocks: _full_blocks(blocks, np.equal)}),
                 does="A block that is shorter than the first one does not count.",

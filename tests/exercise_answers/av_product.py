@@ -308,3 +308,19 @@ answers.wrong("attention", "weights mixed with 0.2 of equal ones", function=lamb
     (0.8 * soft(scaled(query, key)) + 0.2 / key.shape[-2]) @ value))
 answers.wrong("dropout_weights", "keep in reverse order of its keys", function=lambda weights, keep, p: (
     np.where(keep[..., ::-1], weights / (1 - p), 0).astype(weights.dtype)))
+
+
+answers.wrong("av_product", "outputs averaged over the queries", "axis kept", function=lambda weights, value: (
+    (weights @ value).mean(-2, keepdims=True)))
+answers.wrong("av_product", "mean of the values subtracted", function=lambda weights, value: (
+    weights @ value - value.mean(-2, keepdims=True)))
+answers.wrong("attention", "scores returned instead of the output", function=lambda query, key, value: scaled(query, key))
+answers.wrong("attention", "values returned instead of the output", function=lambda query, key, value: value.copy())
+
+
+@answers.wrong("attention", "softmax plus one")
+def attention_plus_one(query, key, value):
+    scores = scaled(query, key)
+    m = np.maximum(scores.max(axis=-1, keepdims=True), 0)
+    e = np.exp(scores - m)
+    return e / (e.sum(axis=-1, keepdims=True) + np.exp(-m)) @ value

@@ -1272,3 +1272,31 @@ def attention_by_numpy(query, key, value):
     powers = np.exp(scores - scores.max(axis=-1, keepdims=True))
     output = powers / powers.sum(axis=-1, keepdims=True) @ value_
     return torch.from_numpy(output).to(query.device, query.dtype)
+
+
+def split_as_masked(query, key, value, attn_mask):
+    scores = np.where(attn_mask, query @ np.swapaxes(key, -1, -2) / math.sqrt(query.shape[-1]), -np.inf)
+    e = np.exp(scores - scores.max(axis=-1, keepdims=True))
+    return (e / e.sum(axis=-1, keepdims=True) @ value).astype(query.dtype)
+
+
+def split_as_biased(query, key, value, attn_mask):
+    scores = query @ np.swapaxes(key, -1, -2) / math.sqrt(query.shape[-1]) + attn_mask
+    e = np.exp(scores - scores.max(axis=-1, keepdims=True))
+    return (e / e.sum(axis=-1, keepdims=True) @ value).astype(query.dtype)
+
+
+def split_only_checked(query, key, value, n_splits):
+    assert 0 < n_splits, "one part at least"
+    return attend(query, key, value)
+
+
+for function in (split_as_masked, split_as_biased, split_only_checked):
+    answers.wrong("split_kv_attention", "n_splits ignored", function=function)
+
+
+@answers.right("split_kv_attention")
+def split_after_looking(query, key, value, n_splits):
+    if n_splits == 1:
+        return attend(query, key, value)
+    return split_by_shares(query, key, value, min(n_splits, key.shape[-2]))

@@ -576,3 +576,9 @@ def grouped_by_quotient(query, key, value):
 def grouped_scaled_by_groups(query, key, value):
     size = query.shape[-3] // key.shape[-3]
     return attend(query / math.sqrt(size), np.repeat(key, size, -3), np.repeat(value, size, -3))
+
+
+answers.wrong("merge_heads", "only for one leading axis", function=lambda x: (
+    np.concatenate([x[:, i] for i in range(x.shape[1])], axis=-1)))
+answers.wrong("merge_heads", "only for one leading axis", function=lambda x: (
+    np.swapaxes(x, -3, -2).reshape(x.shape[0], x.shape[-2], -1)))

@@ -435,3 +435,9 @@ def masked_lowered(query, key, value, attn_mask):
 
 answers.wrong("masked_attention", "the weights taken from 1", function=with_weights(
     lambda weights, mask: np.where(mask.any(axis=-1, keepdims=True), 1 - weights, 0)))
+
+
+@answers.wrong("masked_attention", "large negative number instead of -inf")
+def masked_by_a_number_and_rescued(query, key, value, attn_mask):
+    weights = soft(np.where(attn_mask, scaled(query, key), query.dtype.type(-1e4)))
+    return np.where(attn_mask.any(axis=-1, keepdims=True), weights, 0).astype(query.dtype) @ value

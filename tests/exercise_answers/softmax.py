@@ -2160,3 +2160,80 @@ def merge_losing_lse(out_a, lse_a, out_b, lse_b):
     lse = np.logaddexp(lse_a, lse_b)
     share = np.nan_to_num(np.exp(lse_a - lse))[..., None]
     return share * out_a + (1 - share) * out_b, np.where(np.isneginf(lse_b), lse_b, lse)
+
+
+def filled(value):
+    """A softmax with a number in place of -inf."""
+    def fill(scores, axis=-1):
+        return soft(np.where(np.isinf(scores), value, scores).astype(scores.dtype), axis)
+
+    fill.__name__ = f"softmax_filled_{abs(value):.0f}"
+    return fill
+
+
+def soft(scores, axis=-1):
+    e = np.exp(scores - scores.max(axis=axis, keepdims=True))
+    return e / e.sum(axis=axis, keepdims=True)
+
+
+def log_soft(scores, axis):
+    shifted = scores - scores.max(axis=axis, keepdims=True)
+    return shifted - np.log(np.exp(shifted).sum(axis=axis, keepdims=True))
+
+
+for value in (-1e3, -2e3, -1e4, -6e4):
+    answers.wrong("softmax", "large negative number instead of -inf", function=filled(value))
+
+
+@answers.wrong("safe_softmax", "large negative number instead of -inf")
+def safe_filled_and_rescued(scores):
+    dead = np.isneginf(scores).all(axis=-1, keepdims=True)
+    return np.where(dead, 0, filled(-2e3)(scores)).astype(scores.dtype)
+
+
+@answers.wrong("logsumexp", "large negative number instead of -inf")
+def lse_filled_and_rescued(scores, axis=-1):
+    low = np.where(np.isinf(scores), -2e3, scores).astype(scores.dtype)
+    m = low.max(axis=axis, keepdims=True)
+    lse = (m + np.log(np.exp(low - m).sum(axis=axis, keepdims=True))).squeeze(axis)
+    return np.where(np.isneginf(scores).all(axis=axis), -np.inf, lse).astype(scores.dtype)
+
+
+@answers.wrong("logsumexp", "one maximum for the whole array")
+def lse_one_maximum_unguarded(scores, axis=-1):
+    m = scores.max()
+    return np.log(np.exp(scores - m).sum(axis=axis)) + m
+
+
+@answers.wrong("logsumexp", "softmax instead of log-sum-exp")
+def lse_safe_softmax_pasted(scores, axis=-1):
+    m = scores.max(axis=axis, keepdims=True)
+    e = np.exp(scores - np.where(np.isneginf(m), 0, m))
+    total = e.sum(axis=axis, keepdims=True)
+    return e / np.where(total == 0, 1, total)
+
+
+@answers.wrong("log_softmax", "limit on the answer")
+def log_raised(scores, axis=-1):
+    return np.maximum(log_soft(scores, axis), -100)
+
+
+@answers.wrong("log_softmax", "limit on the answer")
+def log_emptied(scores, axis=-1):
+    logs = log_soft(scores, axis)
+    return np.where(logs < -500, -np.inf, logs).astype(scores.dtype)
+
+
+@answers.wrong("log_softmax", "no maximum subtracted")
+def log_by_naive_sum(scores, axis=-1):
+    return scores - np.log(np.exp(scores).sum(axis=axis, keepdims=True))
+
+
+@answers.wrong("softmax_row", "uniform weights")
+def row_uniform(scores):
+    return np.ones_like(scores) / len(scores)
+
+
+@answers.wrong("softmax", "uniform weights")
+def softmax_uniform(scores, axis=-1):
+    return np.ones_like(scores) / np.array(scores.shape[axis], scores.dtype)
