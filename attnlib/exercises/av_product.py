@@ -987,7 +987,8 @@ RARE_UNDER_A_MASK = {
     "square root of the scores", "temperature applied", "divided by the Euclidean length", "expm1 instead of exp",
     "power of 10 instead of e", "squares instead of exponentials", "absolute values instead of exponentials",
     "only the largest weight", "every second key left out", "keys in reverse order", "largest product instead of the sum",
-    "divided by the number of features", "outputs summed over the queries", "outputs averaged over the queries", "one query left out", "scores clipped",
+    "divided by the number of features", "outputs summed over the queries",
+    "outputs averaged over the queries", "one query left out", "scores clipped",
     "divided by the maximum", "maximum of absolute values", "outputs summed over the batch", "input added"}
 MASKED_SOFTMAX_MISTAKES = tuple(
     dataclasses.replace(mistake, alone=mistake.alone or mistake.name in RARE_UNDER_A_MASK)
@@ -1438,7 +1439,7 @@ def _overlapping(x, n_heads):
 
 ONE_LEADING_AXIS = Mistake(
     "only for one leading axis", change={"axes": _one_leading_axis},
-    does="The function is right with one batch axis; without one, or with two, it stops or answers in another shape.",
+    does="The function is right with one batch axis; without one, or with two, it stops or answers something else.",
     why="There may be any number of leading axes. Unpacking a shape into a fixed number of names, or "
         "axes counted from the front, fits one number only.",
     ask="How do you get n and d_model from the shape, however many axes stand before them?")

@@ -475,7 +475,8 @@ attention_flops = Exercise(
                         "second": lambda n_q, n_k, d_k, d_v: (n_q + n_k) * d_v},
                 does="The answer is 2 (n_q + n_k) (d_k + d_v), twice the number of entries of query, key, value and output; "
                      "queries and keys are added.",
-                why="Operations are asked for, not numbers or bytes to be moved. Every query meets every key: there are n_q * n_k scores.",
+                why="Operations are asked for, not numbers or bytes to be moved. Every query meets every key: there are "
+                    "n_q * n_k scores.",
                 ask="How many scores do 2 queries and 3 keys have?"),
         Mistake("brackets missing around d_k + d_v", change={"second": lambda n_q, n_k, d_k, d_v: d_v / 2},
                 does="d_v is added at the end, and multiplied by nothing.",
@@ -944,7 +945,8 @@ NOT_FOR_ONE_QUERY = ("sqrt(n_q) instead of sqrt(d_k)", "summed over the batch", 
                      "one maximum for the whole array", "K Qᵀ instead of Q Kᵀ", "Aᵀ V instead of A V",
                      "maximum over the wrong axis", "one query left out", "only the first query",
                      "outputs summed over the queries", "outputs averaged over the queries",
-                     "summed over the queries instead of the keys", "one key left out", "one key alone", "key and value swapped", "input added")
+                     "summed over the queries instead of the keys", "one key left out", "one key alone", "key and value swapped",
+                     "input added")
 FIRST_VARIANT = ("weights ignored", "argmax instead of softmax", "weights averaged over the batch")
 
 
