@@ -859,7 +859,7 @@ MASKING_MISTAKES = (
     Mistake("masked keys in the maximum",
             change={"fill": lambda scores, mask, dtype: scores, "mask_powers": _only_allowed},
             does="It is right, unless a masked key's score is far above the allowed ones: then all "
-                 "allowed exponentials are 0, and 0 / 0 is NaN.",
+                 "allowed exponentials are 0, and so is their sum.",
             why="The maximum that is subtracted must be that of the allowed scores. So the mask comes "
                 "before the maximum, not after the exponential or the softmax.",
             ask="What is left of the scores 0 and 1 if a masked score of 10000 is the maximum?"),
@@ -3023,7 +3023,7 @@ STREAM_MISTAKES = (
             change=tuple({"start": lambda query, value, top=top: _stream_start(query, value, top)}
                          for top in (0.0, 1.0, -1.0)),
             does="It is right, unless all scores of a query lie far below 0: then every power underflows, and "
-                 "0 / 0 is NaN.",
+                 "their sum is 0.",
             why="The maximum has to start below every score: at -inf.",
             ask="Which number is smaller than every score?"),
     Mistake("maximum starts too high",

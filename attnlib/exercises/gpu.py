@@ -1300,7 +1300,7 @@ MERGE_MISTAKES = (
             ask="Which base has your logarithm, and which your exponential?"),
     Mistake("one maximum for all queries in the merge",
             change={"merge_weights": lambda lses: np.exp(lses - lses.max())},
-            does="A query whose scores lie far below another's underflows to 0 / 0.",
+            does="A query whose scores lie far below another's underflows to a sum of 0.",
             why="Each query has a largest log-sum-exp of its own.",
             ask="Over which axis is the maximum of the log-sum-exps to be taken?"),
     Mistake("power of 2 in the merge", change={"merge_weights": lambda lses: np.exp2(lses - lses.max(axis=0))},
@@ -1338,7 +1338,7 @@ def _in_parts(mistake):
     return dataclasses.replace(
         mistake, change=(parts, merge, {**parts, **merge}, mistake.variants[0], {"lse": _naive_lse}),
         does="For small scores it is right. A score, or a part's log-sum-exp, above 709 (above 88 in float32, above "
-             "11 in float16) overflows in exp, and one far below 0 underflows to 0 / 0.",
+             "11 in float16) overflows in exp, and where all lie far below 0 their sum underflows to 0.",
         why="Only differences count: the row's maximum is subtracted before exp in each part, and the "
             "query's largest log-sum-exp in the merge.",
         ask="Which number may be subtracted from all log-sum-exps of a query, and which from a part's scores?")
