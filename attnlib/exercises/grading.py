@@ -18,6 +18,8 @@ from .formula import by_formula
 from .guard import Clock, call
 from .match import Finding, Matcher, Seen, close_rows, explain, fit_shape, shown_by, tolerance
 
+# a narrower dtype, by its names in NumPy and torch
+NARROW = re.compile(r"float(16|32)\b|\b(half|single)\b|\.float\(\)|[\"']f[24][\"']")
 PARTS = ("raw_scores", "softmax", "av_product", "gpu", "kernels")
 
 
@@ -418,7 +420,7 @@ def judge(exercise, function, seen, n_bound, clock, also):
         return Grade("incorrect", report.names(finding), _message(exercise, seen, finding, show=False))
     finding = explain(exercise, seen, (
         functools.partial(_by_numbers, function), functools.partial(by_formula, function, clock)))
-    if generic.INEXACT in finding.generic.values() and re.search(r"32|16|half|single|float\(\)", source(function)):
+    if generic.INEXACT in finding.generic.values() and NARROW.search(source(function)):
         finding.generic["imprecise"] = generic.IMPRECISE
     finding.generic.update((mistake.name, mistake) for mistake in also)
     if n_bound < len(cases):

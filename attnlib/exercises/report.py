@@ -152,8 +152,8 @@ def _expected(exercise, wanted):
 
 # ---------------------------------------------------------------- an answer nobody foresaw
 
-def _right_or_not(values, wanted):
-    right = values.shape == wanted.shape and close_rows(values, wanted, 1e-4).all()
+def _right_or_not(values, wanted, relative):
+    right = values.shape == wanted.shape and close_rows(values, wanted, relative).all()
     if right:
         return ["right."]
     return ["it is another number." if values.ndim == 0 else "the shape is right, the numbers are not."]
@@ -166,9 +166,10 @@ def properties(seen, wanted, names=()):
     if not seen.values:
         return [f"It returns {seen.other}."]
     found = []
-    for name, values, part in zip(names or [""] * len(wanted), seen.values, wanted):
-        found += [f"{name}: {text}" if name else text for text in _part_properties(values, part) or
-                  _right_or_not(values, part) * bool(name)]
+    for name, values, part, dtype in zip(names or [""] * len(wanted), seen.values, wanted, seen.dtypes):
+        relative = tolerance(seen.case, dtype, seen.case.extreme)
+        found += [f"{name}: {text}" if name else text for text in _part_properties(values, part, relative) or
+                  _right_or_not(values, part, relative) * bool(name)]
     alone = len(wanted) == 1 and wanted[0].ndim == 0
     return found[:4] or ["It is another number." if alone else "The shape is right, the numbers are not."]
 
@@ -185,7 +186,7 @@ def factors(seen, wanted):
     return f"All entries of an answer are wrong by one factor, and it changes from input to input: {some}."
 
 
-def _part_properties(values, wanted):
+def _part_properties(values, wanted, relative):
     fitted = fit_shape(values, wanted.shape)
     if fitted is None:
         swapped = values.ndim > 1 and np.swapaxes(values, -1, -2)
@@ -193,7 +194,7 @@ def _part_properties(values, wanted):
             return ["The answer is the expected one with its last two axes swapped."]
         return [f"The answer has shape {values.shape}; expected {wanted.shape}."]
     a, b = fitted.astype(float), wanted.astype(float)
-    return [sentence for rule in RULES for sentence in [rule(a, b)] if sentence] + _which_rows(a, b)
+    return [sentence for rule in RULES for sentence in [rule(a, b)] if sentence] + _which_rows(a, b, relative)
 
 
 def _not_finite(a, b):
@@ -282,16 +283,16 @@ def _moved(a, b):
 RULES = (_not_finite, _all_the_same, _factor, _shifted, _row_factor, _tempered, _sums, _signs, _moved)
 
 
-def _which_rows(a, b):
+def _which_rows(a, b, relative):
     if a.ndim != 2:
         return []
-    right, nearly = close_rows(a, b, 1e-7), close_rows(a, b, 1e-4)
+    right, nearly = close_rows(a, b, relative), close_rows(a, b, 1e-4)
     if (nearly != right).any():  # small errors: no row is plainly wrong
         return []
     if right.any() and not right.all():
         names = [str(i) for i in np.flatnonzero(~right)]
         return [f"Wrong in row{'s'[:len(names) > 1]} {', '.join(names[:6])}; the other rows are right."]
-    columns = close_rows(a.T, b.T, 1e-7)
+    columns = close_rows(a.T, b.T, relative)
     if columns.any() and not columns.all():
         names = [str(i) for i in np.flatnonzero(~columns)]
         return [f"Wrong in column{'s'[:len(names) > 1]} {', '.join(names[:6])}; the other columns are right."]

@@ -296,6 +296,11 @@ def scores_float32_inside(query, key):
 
 
 @answers.wrong("raw_scores", "right to some digits only")
+def scores_epsilon_of_16(query, key):
+    return query @ key.mT / (math.sqrt(query.shape[-1]) + 16e-8)
+
+
+@answers.wrong("raw_scores", "right to some digits only")
 def scores_rounded_root(query, key):
     return query @ key.mT / round(math.sqrt(query.shape[-1]), 6)
 
