@@ -2,7 +2,6 @@
 problems are held by test_attention.py, test_gradients.py and test_precision.py."""
 
 import os
-import signal
 import subprocess
 import sys
 import threading

@@ -7,7 +7,7 @@ import pytest
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
 from sphinx.testing.util import SphinxTestApp
 
-from book import editions, slides
+from book import editions
 
 CELLS = [  # slide type, cell
     (None, new_markdown_cell("before the first slide")),

@@ -592,27 +592,24 @@ attention_bytes = Exercise(
                 why="itemsize is in bytes already, and bytes are asked for.",
                 ask="How many bytes does a float32 take, and what is itemsize for it?"),
         *(Mistake(f"{name} for {other}", change=change,
-                  does=f"An array is counted with {name} columns that has {other}.",
-                  why="Queries and keys have d_k features, values and output d_v.",
-                  ask="How many columns does each of the four arrays have?")
-          for name, other, change in (
-              ("d_k", "d_v", ({"sizes": lambda n_q, n_k, d_k, d_v: (n_q, n_k, d_k, d_k)},
-                              {"output": lambda n_q, n_k, d_k, d_v: n_q * d_k},
-                              {"value": lambda n_q, n_k, d_k, d_v: n_k * d_k})),
-              ("d_v", "d_k", ({"sizes": lambda n_q, n_k, d_k, d_v: (n_q, n_k, d_v, d_v)},
-                              {"query": lambda n_q, n_k, d_k, d_v: n_q * d_v},
-                              {"key": lambda n_q, n_k, d_k, d_v: n_k * d_v})))),
-        *(Mistake(f"{name} for {other}", change=change,
-                  does=f"An array is counted with {name} rows that has {other}.",
-                  why="Queries and output have n_q rows, keys and values n_k.",
-                  ask="How many rows does each of the four arrays have?")
-          for name, other, change in (
-              ("n_q", "n_k", ({"sizes": lambda n_q, n_k, d_k, d_v: (n_q, n_q, d_k, d_v)},
-                              {"value": lambda n_q, n_k, d_k, d_v: n_q * d_v},
-                              {"key": lambda n_q, n_k, d_k, d_v: n_q * d_k})),
-              ("n_k", "n_q", ({"sizes": lambda n_q, n_k, d_k, d_v: (n_k, n_k, d_k, d_v)},
-                              {"output": lambda n_q, n_k, d_k, d_v: n_k * d_v},
-                              {"query": lambda n_q, n_k, d_k, d_v: n_k * d_k})))),
+                  does=f"An array is counted with {name} {lines} that has {other}.",
+                  why=why, ask=f"How many {lines} does each of the four arrays have?")
+          for lines, why, mixed in (
+              ("columns", "Queries and keys have d_k features, values and output d_v.", (
+                  ("d_k", "d_v", ({"sizes": lambda n_q, n_k, d_k, d_v: (n_q, n_k, d_k, d_k)},
+                                  {"output": lambda n_q, n_k, d_k, d_v: n_q * d_k},
+                                  {"value": lambda n_q, n_k, d_k, d_v: n_k * d_k})),
+                  ("d_v", "d_k", ({"sizes": lambda n_q, n_k, d_k, d_v: (n_q, n_k, d_v, d_v)},
+                                  {"query": lambda n_q, n_k, d_k, d_v: n_q * d_v},
+                                  {"key": lambda n_q, n_k, d_k, d_v: n_k * d_v})))),
+              ("rows", "Queries and output have n_q rows, keys and values n_k.", (
+                  ("n_q", "n_k", ({"sizes": lambda n_q, n_k, d_k, d_v: (n_q, n_q, d_k, d_v)},
+                                  {"value": lambda n_q, n_k, d_k, d_v: n_q * d_v},
+                                  {"key": lambda n_q, n_k, d_k, d_v: n_q * d_k})),
+                  ("n_k", "n_q", ({"sizes": lambda n_q, n_k, d_k, d_v: (n_k, n_k, d_k, d_v)},
+                                  {"output": lambda n_q, n_k, d_k, d_v: n_k * d_v},
+                                  {"query": lambda n_q, n_k, d_k, d_v: n_k * d_k})))))
+          for name, other, change in mixed),
         Mistake("read once for each query",
                 change={"key": lambda n_q, n_k, d_k, d_v: n_q * n_k * d_k,
                         "value": lambda n_q, n_k, d_k, d_v: n_q * n_k * d_v},

@@ -36,7 +36,7 @@ from time import monotonic, process_time  # a learner's function may replace tho
 
 import numpy as np
 
-from .doors import LIBRARIES, Blocked, TimeUp, little_memory, shut_doors  # noqa: F401
+from .doors import LIBRARIES, TimeUp, little_memory, shut_doors
 from .observe import Answer, read_answer
 
 BUDGET = 3.0  # seconds for all calls of one check together

@@ -212,6 +212,10 @@ def _last_of(powers, axis):
     return np.take(powers, [-1], axis=-1 if axis is None else axis)
 
 
+ONE_LEFT_OUT = tuple({"total": lambda p, axis, left=left: p.sum(axis=axis, keepdims=True) - left(p, axis)}
+                     for left in (_first_of, _last_of, lambda p, axis: p.max(axis=axis, keepdims=True)))
+
+
 EPSILONS = (1e-1, 1e-2, 1e-3, 1e-4, 1e-5, 1e-6, 1e-7, 1e-8, 1e-9,
             float(np.finfo(np.float32).eps))
 
@@ -262,8 +266,7 @@ TOTAL_MISTAKES = (
                 "to it only makes the weights wrong.",
             ask="How small can the sum get once the maximum is subtracted?"),
     Mistake("one score left out of the sum",
-            change=tuple({"total": lambda p, axis, left=left: p.sum(axis=axis, keepdims=True) - left(p, axis)}
-                         for left in (_first_of, _last_of, lambda p, axis: p.max(axis=axis, keepdims=True))),
+            change=ONE_LEFT_OUT,
             does="The first, the last or the largest score of a row is missing in the sum below the fraction line.",
             why="The sum runs over all scores of a row, or the row does not sum to 1.",
             ask="How many exponentials are added, and how many scores has the row?"),
@@ -1072,8 +1075,7 @@ LOG_MISTAKES = (
                 "there -inf is the answer that is asked for.",
             ask="When can the sum be 0, and what should its logarithm be then?"),
     Mistake("one score left out of the sum",
-            change=tuple({"total": lambda p, axis, left=left: p.sum(axis=axis, keepdims=True) - left(p, axis)}
-                         for left in (_first_of, _last_of, lambda p, axis: p.max(axis=axis, keepdims=True))),
+            change=ONE_LEFT_OUT,
             does="The first, the last or the largest score of a row is missing in the sum.",
             why="The sum runs over all scores of a row.",
             ask="How many exponentials are added, and how many scores has the row?"),
