@@ -80,6 +80,11 @@ def _formulas(names):
             yield tuple(zip((one, two), pair))
 
 
+def _short(number):
+    """Four digits of a number, and six of one that they would show as 1."""
+    return f"{number:.6g}" if f"{number:.4g}" == "1" else f"{number:.4g}"
+
+
 def formula(exercise, numbers):
     """(text, function of a case) for {case: number}: a constant, or powers of sizes; None if neither fits."""
     numbers = {case: float(number) for case, number in numbers.items()}
@@ -87,7 +92,7 @@ def formula(exercise, numbers):
     if np.allclose(list(numbers.values()), first, rtol=1e-6):
         exact = float(f"{first:.6g}") if math.isclose(first, float(f"{first:.6g}"), rel_tol=1e-9) else first
         known = next((text for text, value in CONSTANTS.items() if math.isclose(abs(first), value, rel_tol=1e-6)), None)
-        return "-" * (first < 0) + (known or f"{abs(first):.4g}"), lambda case: exact
+        return "-" * (first < 0) + (known or _short(abs(first))), lambda case: exact
     known = {case: sizes(exercise, case) for case in numbers}
     names = [name for name in next(iter(known.values())) if all(name in found for found in known.values())]
     for sign, (case_sizes) in itertools.product((1, -1), _formulas(names)):
@@ -150,7 +155,7 @@ def scaled_formula(exercise, numbers):
     for name, exponent in itertools.product([] if found else names, EXPONENTS[:4]):
         rest = {case: number / known[case][name] ** exponent for case, number in numbers.items()}
         if np.allclose(list(rest.values()), first := next(iter(rest.values())), rtol=1e-6):
-            return f"{first:.4g} {_written(((name, exponent),))}", lambda case: first * sizes(exercise, case)[name] ** exponent
+            return f"{_short(first)} {_written(((name, exponent),))}", lambda case: first * sizes(exercise, case)[name] ** exponent
     return found
 
 

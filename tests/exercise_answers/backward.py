@@ -110,6 +110,12 @@ wrong("no scale", "diagonal-only Jacobian", forward=False, for_query=0, for_key=
 wrong("no scale in the gradients", "row sum not subtracted", for_query=0, for_key=0, through=lambda a, da: a * da)
 
 
+@answers.wrong("attention_backward", "grad_query times 1.00005")
+def query_gradient_a_little_too_large(query, key, value, grad_output):
+    grad_query, grad_key, grad_value = backward(query, key, value, grad_output)
+    return grad_query * 1.00005, grad_key, grad_value
+
+
 @answers.wrong("attention_backward", "no scale in grad_query")
 def backward_scaled_query(query, key, value, grad_output):
     query = query / math.sqrt(query.shape[-1])
