@@ -252,8 +252,8 @@ def test_learning_platforms(tmp_path):
         "Ada Lovelace_11_assignsubmission_file_/04.ipynb": "Ada Lovelace",
         "Ada Lovelace_11_assignsubmission_file_/more/01.ipynb": "Ada Lovelace",
         "Alan Turing_12_assignsubmission_file_04 softmax.ipynb": "Alan Turing",
-        "hoppergrace_LATE_123_4567_04_softmax-1.ipynb": "hoppergrace",
-        "noether/04.ipynb": "noether", "emmy.ipynb": "emmy", "04_softmax_kurt.ipynb": "04_softmax_kurt"}
+        "hoppergrace_LATE_123_4567_03_softmax-1.ipynb": "hoppergrace",
+        "noether/04.ipynb": "noether", "emmy.ipynb": "emmy", "03_softmax_kurt.ipynb": "03_softmax_kurt"}
     assert learners(tmp_path, *expected) == expected
 
 

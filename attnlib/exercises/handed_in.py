@@ -25,7 +25,7 @@ from .untrusted import as_python
 COLUMNS = ("learner", "exercise", "status", "mistakes", "notebook", "note")
 STATUSES = ("correct", "incorrect", "error", "not attempted")
 LARGEST = 50 << 20  # bytes of a notebook; figures can make it large
-# Moodle: "Ada Lovelace_123_assignsubmission_file_"; Canvas: "lovelaceada_LATE_123_456_04_softmax"
+# Moodle: "Ada Lovelace_123_assignsubmission_file_"; Canvas: "lovelaceada_LATE_123_456_03_softmax"
 LEARNING_PLATFORMS = (r"(?P<name>.+)_\d+_assignsubmission_.*", r"(?P<name>[^\W_]+)(_LATE)?_\d+_\d+_.*")
 MOST_TOLD, MOST_LISTED = 5, 12
 
