@@ -107,10 +107,11 @@ class Case:
 
     @functools.cached_property
     def dtype(self):
-        """The name of the floating inputs' dtype; float64 where there is none."""
+        """The name of the dtype that is asked for, or of the floating inputs'; float64 where there is none."""
         if self.torch_dtype:
             return self.torch_dtype
-        found = [arg.dtype for arg in _arrays(self.args) if arg.dtype.kind == "f"]
+        found = [np.dtype(arg) for arg in self.args if isinstance(arg, (type, np.dtype))]
+        found = found or [arg.dtype for arg in _arrays(self.args) if arg.dtype.kind == "f"]
         return str(np.result_type(*found)) if found else "float64"
 
     @property

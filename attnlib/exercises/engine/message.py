@@ -57,6 +57,8 @@ def argument(name, value):
     """One argument as text: its numbers if they are few, else its shape."""
     if isinstance(value, Once):
         return f"{name} = {', '.join(rows(item, 6) for item in value.items)} (read one by one)"
+    if isinstance(value, type):
+        return f"{name} = np.{value.__name__}"
     if not isinstance(value, np.ndarray):
         return f"{name} = {value}"
     dtype = "" if value.dtype in (np.float64, np.bool_) or value.dtype.kind in "iu" else f" ({value.dtype})"

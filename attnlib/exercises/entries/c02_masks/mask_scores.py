@@ -156,7 +156,7 @@ def _masking_cases():
 
 
 EXERCISE = Exercise(
-    name="mask_scores", signature="(scores, attn_mask)", place=4,
+    name="mask_scores", signature="(scores, attn_mask)", place=7,
     axes=dict(scores="n_q n_k", attn_mask="n_q n_k"), answer_axes="n_q n_k",
     text="The scores, with -inf where the boolean mask is False.",
     answer=mask_scores_answer, steps=MASK_STEPS, cases=_masking_cases, fitted=FITTED_FILLS,

@@ -25,7 +25,7 @@ def _padding_cases():
 
 
 EXERCISE = Exercise(
-    name="padding_mask", signature="(lengths, n_k)", place=3,
+    name="padding_mask", signature="(lengths, n_k)", place=4,
     axes=dict(lengths="batch"), answer_axes="batch one n_k",
     text="A boolean mask of shape (batch, 1, n_k), True for the first lengths[b] keys.",
     answer=padding_mask_answer,
