@@ -41,6 +41,8 @@ def whole(mask, lengths, n):
 answers.wrong("mask inverted", function=lambda lengths, n: ~joined(lengths, n))
 answers.wrong("causal mask forgotten", function=lambda lengths, n: whole(joined(lengths, n, diagonal=n), lengths, n))
 answers.wrong("padding forgotten", function=lambda lengths, n: whole(np.tri(n, dtype=bool), lengths, n))
+answers.wrong("causal mask forgotten", function=lambda lengths, n: np.arange(n) < lengths[:, None, None, None])
+answers.wrong("padding forgotten", function=lambda lengths, n: np.tri(n, dtype=bool))
 answers.wrong("either condition suffices", function=lambda lengths, n: joined(lengths, n, join=np.logical_or))
 answers.wrong("one padded key seen", function=lambda lengths, n: joined(lengths, n, length=1))
 answers.wrong("last real key hidden", function=lambda lengths, n: joined(lengths, n, length=-1))
