@@ -31,7 +31,7 @@ def _raw_scores_cases():
 
 
 EXERCISE = Exercise(
-    name="raw_scores", signature="(query, key)", place=3,
+    name="raw_scores", signature="(query, key)", place=5,
     axes=dict(query="n_q d_k", key="n_k d_k"), answer_axes="n_q n_k",
     text="The scaled scores Q Kᵀ / sqrt(d_k) of shape (..., n_q, n_k), for queries of shape "
          "(..., n_q, d_k) and keys of shape (..., n_k, d_k).",

@@ -20,7 +20,7 @@ def _variance_cases():
 
 
 EXERCISE = Exercise(
-    name="score_variance", signature="(d_k, std_query, std_key)", place=2,
+    name="score_variance", signature="(d_k, std_query, std_key)", place=4,
     answer_axes="",
     text="The variance of the unscaled score of two vectors of length d_k with independent entries "
          "of mean 0 and these standard deviations.",
