@@ -43,7 +43,7 @@ def softmax_cases():
 
 
 EXERCISE = Exercise(
-    name="softmax", signature="(scores, axis=-1)", place=2,
+    name="softmax", signature="(scores, axis=-1)", place=3,
     axes=dict(scores="n_q n_k"), answer_axes="n_q n_k",
     text="The softmax along any one axis of an array with any number of axes, right for huge "
          "scores and for scores of -inf (never a whole row of them).",

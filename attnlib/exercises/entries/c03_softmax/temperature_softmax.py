@@ -190,7 +190,7 @@ NO_MAXIMUM_AT_ALL = replace(NO_MAXIMUM, change=(NO_MAXIMUM.change, {
     "above": lambda powers, t: powers ** (1 / t), "below": lambda powers, t: powers ** (1 / t)}))
 
 EXERCISE = Exercise(
-    name="temperature_softmax", signature="(scores, temperature)", place=3,
+    name="temperature_softmax", signature="(scores, temperature)", place=4,
     axes=dict(scores="n_q n_k"), answer_axes="n_q n_k",
     text="The softmax of scores / temperature over the last axis, for a temperature above 0.",
     answer=temperature_softmax_answer,
