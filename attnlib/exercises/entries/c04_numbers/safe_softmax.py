@@ -168,7 +168,7 @@ def _safe_cases():
 
 
 EXERCISE = Exercise(
-    name="safe_softmax", signature="(scores)", place=3,
+    name="safe_softmax", signature="(scores)", place=4,
     axes=dict(scores="n_q n_k"), answer_axes="n_q n_k",
     text="The softmax over the last axis. A row of nothing but -inf gives zeros, not NaN.",
     answer=safe_softmax_answer,

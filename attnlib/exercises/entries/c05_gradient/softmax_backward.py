@@ -55,7 +55,7 @@ def no_square_array(run):
 
 
 EXERCISE = Exercise(
-    name="softmax_backward", signature="(weights, grad_weights)", place=2,
+    name="softmax_backward", signature="(weights, grad_weights)", place=3,
     axes=dict(weights="n_q n_k", grad_weights="n_q n_k"), answer_axes="n_q n_k",
     text="The gradient with respect to the scores, from the softmax's weights and the gradient with respect "
          "to them, both of shape (..., n), without any (n, n) array.",

@@ -50,7 +50,7 @@ def _without_row(jacobian, part):
 
 
 EXERCISE = Exercise(
-    name="softmax_jacobian", signature="(weights)", place=1,
+    name="softmax_jacobian", signature="(weights)", place=2,
     axes=dict(weights="n_q n_k"),
     text="The Jacobian of the softmax, (n, n), from its weights: entry (i, j) is the derivative of weight i "
          "with respect to score j.",
