@@ -1,0 +1,104 @@
+"""The exercise head_scores."""
+
+import math
+
+import numpy as np
+
+from ...model import FLOAT16, FLOAT32, LEADING, PLAIN, SQUARE, Case, Exercise, Mistake, Step, alike, normal
+
+
+def head_scores_answer(do, x, w_q, w_k, n_heads):
+    w_q, w_k = do.roles(w_q, w_k)
+    query, key = (do.move(do.split(do.project(x, w), n_heads)) for w in (w_q, w_k))
+    return do.finish(do.scale(do.product(query, key), x.shape[-1], n_heads))
+
+
+def _swap(array, one=-1, two=-2):
+    return np.swapaxes(array, one, two)
+
+
+def _blocks(x, n_heads):
+    return x.reshape(*x.shape[:-1], n_heads, x.shape[-1] // n_heads)
+
+
+def _every_nth(x, n_heads):
+    return _swap(x.reshape(*x.shape[:-1], x.shape[-1] // n_heads, n_heads))
+
+
+def _cases():
+    def case(aspect, n_heads, *shape, seed=0, dtype=np.float64):
+        d = shape[-1]
+        return Case(aspect, (normal(*shape, seed=seed, dtype=dtype), normal(d, d, seed=seed + 1, dtype=dtype, scale=d ** -0.5),
+                             normal(d, d, seed=seed + 2, dtype=dtype, scale=d ** -0.5), n_heads))
+
+    def tiny(aspect, x, w_q, w_k, n_heads):
+        return Case(aspect, tuple(np.array(a, float) for a in (x, w_q, w_k)) + (n_heads,))
+
+    return [
+        tiny(PLAIN, [[1, 2]], [[1, 0], [0, 1]], [[2, 0], [0, 3]], 2), tiny(PLAIN, [[1, 0], [0, 1]], [[1, 2], [0, 1]], [[0, 1], [1, 0]], 1),
+        case(PLAIN, 2, 5, 6, seed=1), case(PLAIN, 3, 7, 12, seed=4), case(PLAIN, 5, 3, 10, seed=7), case(PLAIN, 2, 23, 22, seed=10),
+        case("one head", 1, 5, 3, seed=13), case("as many heads as features", 5, 3, 5, seed=16), case(SQUARE, 2, 4, 4, seed=19),
+        case(SQUARE, 3, 9, 9, seed=20), case(LEADING, 2, 3, 5, 6, seed=22), case(LEADING, 3, 2, 2, 5, 12, seed=25),
+        case(FLOAT32, 2, 5, 6, seed=28, dtype=np.float32), case(FLOAT16, 2, 3, 4, seed=31, dtype=np.float16),
+    ]
+
+
+EXERCISE = Exercise(
+    name="head_scores", signature="(x, w_q, w_k, n_heads)", place=1,
+    axes=dict(x="n d_model", w_q="d_model d_model", w_k="d_model d_model"), answer_axes="n_heads n_q n_k",
+    text="The raw scores of each head in self-attention, (..., n_heads, n, n), for x (..., n, d_model) and two projections "
+         "(d_model, d_model); head i owns the i-th block of consecutive features of x @ w.",
+    answer=head_scores_answer,
+    steps={
+        "roles": lambda w_q, w_k: (w_q, w_k),
+        "project": Step(lambda x, w: x @ w, "the projections"),
+        "split": _blocks,
+        "move": lambda heads: _swap(heads, -2, -3),
+        "product": Step(lambda query, key: query @ _swap(key), "the product of queries and keys"),
+        "scale": Step(lambda scores, d_model, n_heads: scores / math.sqrt(d_model // n_heads), "the scaled scores"),
+        "finish": lambda scores: scores,
+    },
+    cases=_cases,
+    hints=(
+        "Project first: x @ w_q and x @ w_k have shape (..., n, d_model). Their features belong to the heads in blocks.",
+        "reshape(*x.shape[:-1], n_heads, d_head) cuts the features into blocks; np.swapaxes(..., -2, -3) brings the heads "
+        "in front of the positions.",
+        "Then it is raw_scores for each head. Its d_k is the size of one head, d_model // n_heads.",
+    ),
+    mistakes=(
+        *alike("A head's score is a sum of d_model / n_heads products, and that is what its spread grows with.",
+               "How many products are added in one score of one head?",
+               ("the model's width instead of the head's", {"scale": lambda s, d, h: s / math.sqrt(d)},
+                "The scores are divided by sqrt(d_model): sqrt(n_heads) times too small."),
+               ("no scale", {"scale": lambda s, d, h: s}, "The scores are not divided."),
+               ("number of heads instead of their size", {"scale": lambda s, d, h: s / math.sqrt(h)},
+                "The scores are divided by sqrt(n_heads)."),
+               ("the head's size instead of its root", {"scale": lambda s, d, h: s / (d // h)},
+                "The scores are divided by d_head, without the root."),
+               ("scaled three times", {"scale": lambda s, d, h: s / (d // h) ** 1.5},
+                "The scores are divided by sqrt(d_head) more than once."),
+               ("multiplied by the root", {"scale": lambda s, d, h: s * math.sqrt(d // h)},
+                "The scores are multiplied by sqrt(d_head).")),
+        *alike("Head i owns the features i * d_head to (i + 1) * d_head - 1, of every position.",
+               "Which features of x @ w belong to head 0?",
+               ("every n-th feature for a head", {"split": _every_nth}, "Head i gets the features i, i + n_heads and so on."),
+               ("reshaped without moving the heads", {"split": lambda x, h: x.reshape(*x.shape[:-2], h, x.shape[-2], x.shape[-1] // h),
+                                                      "move": lambda heads: heads},
+                "The numbers are dealt out anew: a head holds features of different positions."),
+               ("heads in reverse order", {"split": lambda x, h: _blocks(x, h)[..., ::-1, :]}, "The last head comes first."),
+               ("heads of one position compared", {"move": lambda heads: heads},
+                "The scores compare the heads of one position with each other: shape (..., n, n_heads, n_heads).")),
+        *alike("Rows belong to queries, made with w_q; columns to keys, made with w_k.", "Which matrix makes the rows of your scores?",
+               ("w_q and w_k swapped", {"roles": lambda w_q, w_k: (w_k, w_q)}, "The scores are transposed: rows belong to keys."),
+               ("w_q for both", {"roles": lambda w_q, w_k: (w_q, w_q)}, "The keys are made with w_q too."),
+               ("w_k for both", {"roles": lambda w_q, w_k: (w_k, w_k)}, "The queries are made with w_k too."),
+               ("projections transposed", {"project": lambda x, w: x @ w.T}, "x is multiplied with the transposed matrices."),
+               ("no projection", {"project": lambda x, w: x}, "x itself is compared with itself.")),
+        Mistake("heads added up", change={"finish": lambda scores: scores.sum(axis=-3)},
+                does="The scores of all heads are added.", why="Each head keeps its own table of scores.",
+                ask="Which shape should the answer have?"),
+        Mistake("heads averaged", change={"finish": lambda scores: scores.mean(axis=-3)},
+                does="The scores of all heads are averaged.", why="Each head keeps its own table of scores.",
+                ask="Which shape should the answer have?"),
+    ),
+)

@@ -1,0 +1,53 @@
+"""Answers to softmax_half, written as learners write them."""
+
+import numpy as np
+
+from attnlib.exercises.engine.prove import Answers
+
+ANSWERS = answers = Answers("softmax_half")
+
+
+def soft(scores, axis=-1):
+    powers = np.exp(scores - scores.max(axis=axis, keepdims=True))
+    return powers / powers.sum(axis=axis, keepdims=True)
+
+
+answers.right(lambda scores: soft(scores.astype(np.float32)).astype(scores.dtype))
+answers.right(lambda scores: soft(scores.astype(np.float64)).astype(np.float16))
+
+
+@answers.right()
+def half_by_logsumexp(scores):
+    wide = scores.astype(np.float64)
+    return np.exp(wide - np.logaddexp.reduce(wide, axis=-1, keepdims=True)).astype(np.float16)
+
+
+answers.wrong("float32 leaks out", function=lambda scores: soft(scores.astype(np.float32)))
+answers.wrong("computed in float16", function=soft)
+
+
+@answers.wrong("no maximum subtracted")
+def half_without_maximum(scores):
+    powers = np.exp(scores.astype(np.float64))
+    return (powers / powers.sum(axis=-1, keepdims=True)).astype(np.float16)
+
+
+@answers.wrong("softmax over the queries")
+def half_by_columns(scores):
+    wide = scores.astype(np.float32)
+    powers = np.exp(wide - wide.max(axis=-1, keepdims=True))
+    return (powers / powers.sum(axis=max(-2, -wide.ndim), keepdims=True)).astype(np.float16)
+
+
+@answers.wrong("exponentials rounded to float16")
+def half_exponentials(scores):
+    wide = scores.astype(np.float32)
+    powers = np.exp(wide - wide.max(axis=-1, keepdims=True)).astype(np.float16).astype(np.float32)
+    return (powers / powers.sum(axis=-1, keepdims=True)).astype(np.float16)
+
+
+@answers.wrong("one maximum for the whole array")
+def half_by_one_maximum(scores):
+    wide = scores.astype(np.float32)
+    powers = np.exp(wide - wide.max())
+    return (powers / powers.sum(axis=-1, keepdims=True)).astype(np.float16)

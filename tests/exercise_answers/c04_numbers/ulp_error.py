@@ -1,0 +1,51 @@
+"""Answers to ulp_error, written as learners write them."""
+
+import numpy as np
+
+from attnlib.exercises.engine.prove import Answers
+
+ANSWERS = answers = Answers("ulp_error")
+
+
+@answers.right()
+def units_by_spacing(computed, exact):
+    unit = np.spacing(np.abs(exact.astype(np.float32))).astype(np.float64)
+    return np.abs(computed.astype(np.float64) - exact) / unit
+
+
+@answers.right()
+def units_by_neighbour(computed, exact):
+    rounded = np.abs(exact).astype(np.float32)
+    unit = np.nextafter(rounded, np.float32(np.inf)).astype(np.float64) - rounded.astype(np.float64)
+    return abs(computed.astype(np.float64) - exact) / unit
+
+
+@answers.right()
+def units_by_exponent(computed, exact):
+    _, exponent = np.frexp(np.abs(exact).astype(np.float32))
+    unit = np.ldexp(1.0, np.maximum(exponent - 24, -149))
+    return np.abs(np.float64(computed) - exact) / unit
+
+
+def error(computed, exact):
+    return np.abs(computed.astype(np.float64) - exact)
+
+
+answers.wrong("unit of float64", function=lambda computed, exact: error(computed, exact) / np.spacing(np.abs(exact)))
+answers.wrong("the same unit everywhere", function=lambda computed, exact: error(computed, exact) / np.finfo(np.float32).eps)
+answers.wrong("relative error instead of units", function=lambda computed, exact: error(computed, exact) / np.abs(exact))
+answers.wrong("relative error over the machine epsilon", function=lambda computed, exact: (
+    error(computed, exact) / np.abs(exact) / np.finfo(np.float32).eps.astype(np.float64)))
+answers.wrong("absolute error", function=error)
+answers.wrong("sign of the unit kept", function=lambda computed, exact: (
+    error(computed, exact) / np.spacing(exact.astype(np.float32)).astype(np.float64)))
+answers.wrong("sign kept", function=lambda computed, exact: (
+    (computed.astype(np.float64) - exact) / np.spacing(np.abs(exact.astype(np.float32))).astype(np.float64)))
+answers.wrong("neighbour towards zero", function=lambda computed, exact: error(computed, exact) / (
+    np.abs(exact.astype(np.float32)) - np.nextafter(np.abs(exact.astype(np.float32)), np.float32(0))).astype(np.float64))
+
+
+@answers.wrong("exact rounded before the distance")
+def units_in_float32(computed, exact):
+    rounded = exact.astype(np.float32)
+    return np.abs(computed - rounded).astype(np.float64) / np.spacing(np.abs(rounded)).astype(np.float64)

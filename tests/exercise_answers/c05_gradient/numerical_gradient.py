@@ -1,0 +1,86 @@
+"""Answers to numerical_gradient, written as learners write them."""
+
+import numpy as np
+
+from attnlib.exercises.engine.prove import Answers
+
+ANSWERS = answers = Answers("numerical_gradient")
+
+
+@answers.right()
+def gradient_by_copies(function, x, step):
+    grad = np.zeros(x.shape)
+    for at in np.ndindex(*x.shape):
+        up, down = x.copy(), x.copy()
+        up[at] += step
+        down[at] -= step
+        grad[at] = (function(up) - function(down)) / (2 * step)
+    return grad
+
+
+@answers.right()
+def gradient_by_unit_vectors(function, x, step):
+    found = []
+    for e in np.eye(x.size):
+        e = e.reshape(x.shape)
+        found.append((function(x + step * e) - function(x - step * e)) / (2 * step))
+    return np.array(found).reshape(x.shape)
+
+
+@answers.right()
+def gradient_on_one_copy(function, x, step):
+    work, grad = x.copy(), np.empty(x.shape)
+    for at in np.ndindex(*x.shape):
+        kept = work[at]
+        work[at] = kept + step
+        up = function(work)
+        work[at] = kept - step
+        grad[at] = (up - function(work)) / (2 * step)
+        work[at] = kept
+    return grad
+
+
+def entrywise(quotient):
+    def gradient(function, x, step):
+        grad = np.zeros(x.shape)
+        for at in np.ndindex(*x.shape):
+            e = np.zeros(x.shape)
+            e[at] = 1.0
+            grad[at] = quotient(function, x, step, e)
+        return grad
+
+    return gradient
+
+
+answers.wrong("forward difference", function=entrywise(lambda f, x, h, e: (f(x + h * e) - f(x)) / h))
+answers.wrong("divided by step instead of 2 step", function=entrywise(lambda f, x, h, e: (f(x + h * e) - f(x - h * e)) / h))
+answers.wrong("multiplied by the step", function=entrywise(lambda f, x, h, e: (f(x + h * e) - f(x - h * e)) / 2 * h))
+answers.wrong("sign flipped", function=entrywise(lambda f, x, h, e: (f(x - h * e) - f(x + h * e)) / (2 * h)))
+answers.wrong("a step of its own", function=entrywise(lambda f, x, h, e: (f(x + 1e-5 * e) - f(x - 1e-5 * e)) / 2e-5))
+answers.wrong("all entries moved at once", function=lambda function, x, step: np.ones(x.shape) * (
+    function(x + step) - function(x - step)) / (2 * step))
+answers.wrong("backward difference", "sign flipped", function=entrywise(lambda f, x, h, e: (f(x - h * e) - f(x)) / h))
+
+
+@answers.wrong("x changed in between")
+def gradient_in_place(function, x, step):
+    grad = np.zeros(x.shape)
+    for at in np.ndindex(*x.shape):
+        kept = float(x[at])
+        x[at] = kept + step
+        up = function(x)
+        x[at] = kept - step
+        grad[at] = (up - function(x)) / (2 * step)
+        x[at] = kept
+    return grad
+
+
+@answers.wrong("entry not moved back")
+def gradient_that_forgets(function, x, step):
+    work, grad = x.copy(), np.zeros(x.shape)
+    for at in np.ndindex(*x.shape):
+        work[at] += step
+        up = function(work)
+        work[at] -= 2 * step
+        grad[at] = (up - function(work)) / (2 * step)
+    return grad

@@ -1,0 +1,57 @@
+"""Answers to head_scores, written as learners write them."""
+
+import math
+
+import numpy as np
+
+from attnlib.exercises.engine.prove import Answers
+
+ANSWERS = answers = Answers("head_scores")
+
+
+def heads_of(x, n_heads):
+    return np.swapaxes(x.reshape(*x.shape[:-1], n_heads, -1), -2, -3)
+
+
+@answers.right()
+def head_scores_by_reshape(x, w_q, w_k, n_heads):
+    query, key = heads_of(x @ w_q, n_heads), heads_of(x @ w_k, n_heads)
+    return query @ key.mT / math.sqrt(query.shape[-1])
+
+
+@answers.right()
+def head_scores_head_by_head(x, w_q, w_k, n_heads):
+    d_head = x.shape[-1] // n_heads
+    found = []
+    for i in range(n_heads):
+        own = slice(i * d_head, (i + 1) * d_head)
+        found.append((x @ w_q[:, own]) @ (x @ w_k[:, own]).mT / d_head ** 0.5)
+    return np.stack(found, axis=-3)
+
+
+@answers.right()
+def head_scores_by_einsum(x, w_q, w_k, n_heads):
+    query, key = ((x @ w).reshape(*x.shape[:-1], n_heads, -1) for w in (w_q, w_k))
+    return np.einsum("...ihc,...jhc->...hij", query, key) / query.shape[-1] ** 0.5
+
+
+def scores(x, w_q, w_k, n_heads, scale, heads=heads_of):
+    return heads(x @ w_q, n_heads) @ heads(x @ w_k, n_heads).mT / scale
+
+
+answers.wrong("the model's width instead of the head's", function=lambda x, w_q, w_k, n_heads: scores(
+    x, w_q, w_k, n_heads, math.sqrt(x.shape[-1])))
+answers.wrong("no scale", function=lambda x, w_q, w_k, n_heads: scores(x, w_q, w_k, n_heads, 1))
+answers.wrong("number of heads instead of their size", function=lambda x, w_q, w_k, n_heads: scores(
+    x, w_q, w_k, n_heads, math.sqrt(n_heads)))
+answers.wrong("w_q and w_k swapped", function=lambda x, w_q, w_k, n_heads: head_scores_by_reshape(x, w_k, w_q, n_heads))
+answers.wrong("w_q for both", function=lambda x, w_q, w_k, n_heads: head_scores_by_reshape(x, w_q, w_q, n_heads))
+answers.wrong("reshaped without moving the heads", function=lambda x, w_q, w_k, n_heads: scores(
+    x, w_q, w_k, n_heads, math.sqrt(x.shape[-1] // n_heads),
+    lambda y, n_heads: y.reshape(*y.shape[:-2], n_heads, y.shape[-2], -1)))
+answers.wrong("every n-th feature for a head", function=lambda x, w_q, w_k, n_heads: scores(
+    x, w_q, w_k, n_heads, math.sqrt(x.shape[-1] // n_heads),
+    lambda y, n_heads: np.moveaxis(y.reshape(*y.shape[:-1], -1, n_heads), -1, -3)))
+answers.wrong("heads added up", function=lambda x, w_q, w_k, n_heads: head_scores_by_reshape(x, w_q, w_k, n_heads).sum(axis=-3))
+answers.wrong("the model's width instead of the head's", "w_q and w_k swapped", function=lambda x, w_q, w_k, n_heads: scores(
+    x, w_k, w_q, n_heads, math.sqrt(x.shape[-1])))

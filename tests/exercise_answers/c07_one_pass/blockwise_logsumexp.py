@@ -1,0 +1,71 @@
+"""Answers to blockwise_logsumexp, written as learners write them."""
+
+import numpy as np
+
+from attnlib.exercises.engine.prove import Answers
+
+ANSWERS = answers = Answers("blockwise_logsumexp")
+
+
+def starts(scores, block_size):
+    return range(0, scores.shape[-1], block_size)
+
+
+def read(scores, block_size, starts=starts, rescale=True, safe=True, back=True):
+    row_max = np.full(scores.shape[:-1], -np.inf)
+    row_sum = np.zeros(scores.shape[:-1])
+    for start in starts(scores, block_size):
+        block = scores[..., start:start + block_size].astype(np.float64)
+        new_max = np.maximum(row_max, block.max(axis=-1))
+        used = np.where(np.isneginf(new_max), 0, new_max) if safe else new_max
+        row_sum = row_sum * (np.exp(row_max - used) if rescale else 1) + np.exp(block - used[..., None]).sum(axis=-1)
+        row_max = new_max
+    with np.errstate(divide="ignore"):
+        logs = np.log(row_sum)
+    if not back:
+        return logs.astype(scores.dtype)
+    return np.where(np.isneginf(row_max) & safe, -np.inf, row_max + logs).astype(scores.dtype)
+
+
+answers.right(read)
+
+
+@answers.right()
+def by_logaddexp(scores, block_size):
+    total = np.full(scores.shape[:-1], -np.inf)
+    for start in range(0, scores.shape[-1], block_size):
+        total = np.logaddexp(total, np.logaddexp.reduce(scores[..., start:start + block_size].astype(np.float64), axis=-1))
+    return total.astype(scores.dtype)
+
+
+@answers.right()
+def in_two_readings(scores, block_size):
+    blocks = [slice(start, start + block_size) for start in range(0, scores.shape[-1], block_size)]
+    row_max = np.max([scores[..., b].max(axis=-1) for b in blocks], axis=0)
+    used = np.where(np.isneginf(row_max), 0, row_max)[..., None]
+    row_sum = sum(np.exp(scores[..., b].astype(np.float64) - used).sum(axis=-1) for b in blocks)
+    with np.errstate(divide="ignore"):
+        return (used[..., 0] + np.log(row_sum)).astype(scores.dtype)
+
+
+answers.wrong("shorter block dropped", function=lambda scores, block_size: read(
+    scores, block_size, lambda s, b: range(0, s.shape[-1] // b * b, b)))
+answers.wrong("last block dropped", function=lambda scores, block_size: read(
+    scores, block_size, lambda s, b: list(starts(s, b))[:-1]))
+answers.wrong("old sum not rescaled", function=lambda scores, block_size: read(scores, block_size, rescale=False))
+answers.wrong("blocks of -inf NaN", function=lambda scores, block_size: read(scores, block_size, safe=False))
+answers.wrong("maximum not added back", function=lambda scores, block_size: read(scores, block_size, back=False))
+
+
+@answers.wrong("log-sum-exps of the blocks added")
+def by_adding_logs(scores, block_size):
+    return sum(np.logaddexp.reduce(scores[..., s:s + block_size].astype(np.float64), axis=-1)
+               for s in starts(scores, block_size)).astype(scores.dtype)
+
+
+@answers.wrong("an array as large as the scores")
+def by_the_whole_row(scores, block_size):
+    highest = scores.max(axis=-1, keepdims=True)
+    shifted = scores.astype(np.float64) - np.where(np.isneginf(highest), 0, highest)
+    with np.errstate(divide="ignore"):
+        return (np.where(np.isneginf(highest), 0, highest)[..., 0] + np.log(np.exp(shifted).sum(axis=-1))).astype(scores.dtype)

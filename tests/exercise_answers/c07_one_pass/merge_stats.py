@@ -1,0 +1,53 @@
+"""Answers to merge_stats, written as learners write them."""
+
+import numpy as np
+
+from attnlib.exercises.engine.prove import Answers
+
+ANSWERS = answers = Answers("merge_stats")
+
+
+@answers.right()
+def merged_by_two_factors(max_a, sum_a, max_b, sum_b):
+    row_max = np.maximum(max_a, max_b)
+    safe = np.where(np.isneginf(row_max), 0, row_max)
+    return row_max, sum_a * np.exp(max_a - safe) + sum_b * np.exp(max_b - safe)
+
+
+@answers.right()
+def merged_by_the_larger(max_a, sum_a, max_b, sum_b):
+    row_max = np.where(max_a > max_b, max_a, max_b)
+    with np.errstate(invalid="ignore"):
+        left = np.where(sum_a == 0, 0, sum_a * np.exp(max_a - row_max))
+        right = np.where(sum_b == 0, 0, sum_b * np.exp(max_b - row_max))
+    return row_max, left + right
+
+
+@answers.right()
+def merged_one_by_one(max_a, sum_a, max_b, sum_b):
+    found = np.empty((2, *np.shape(max_a)))
+    for at in np.ndindex(*np.shape(max_a)):
+        top = max(float(max_a[at]), float(max_b[at]))
+        total = sum(float(s[at]) * np.exp(float(m[at]) - top) for m, s in ((max_a, sum_a), (max_b, sum_b)) if s[at] > 0)
+        found[(0, *at)], found[(1, *at)] = top, total
+    return found[0].astype(max_a.dtype), found[1].astype(max_a.dtype)
+
+
+def merged(max_a, sum_a, max_b, sum_b, factor=np.exp, join=np.add, highest=np.maximum):
+    row_max = highest(max_a, max_b)
+    safe = np.where(np.isneginf(row_max), 0, row_max)
+    return row_max, join(sum_a * factor(max_a - safe), sum_b * factor(max_b - safe))
+
+
+answers.wrong("two empty sets NaN", function=lambda max_a, sum_a, max_b, sum_b: (
+    np.maximum(max_a, max_b), sum_a * np.exp(max_a - np.maximum(max_a, max_b)) + sum_b * np.exp(
+        max_b - np.maximum(max_a, max_b))))
+answers.wrong("sums not rescaled", function=lambda max_a, sum_a, max_b, sum_b: (np.maximum(max_a, max_b), sum_a + sum_b))
+answers.wrong("powers of 2", function=lambda *parts: merged(*parts, factor=np.exp2))
+answers.wrong("mean of the sums", function=lambda *parts: merged(*parts, join=lambda a, b: (a + b) / 2))
+answers.wrong("larger sum instead of both", function=lambda *parts: merged(*parts, join=np.maximum))
+answers.wrong("first sum not rescaled", function=lambda max_a, sum_a, max_b, sum_b: (
+    np.maximum(max_a, max_b), sum_a + sum_b * np.exp(max_b - np.where(np.isneginf(np.maximum(max_a, max_b)), 0, np.maximum(
+        max_a, max_b)))))
+answers.wrong("factors swapped", function=lambda max_a, sum_a, max_b, sum_b: merged(max_a, sum_b, max_b, sum_a))
+answers.wrong("parts in another order", function=lambda *parts: merged(*parts)[::-1])
