@@ -95,6 +95,7 @@ launches = {
     "one_row": (out[0], out[1], {"n": 1024}),
     "many_rows": (out, out, 1024, 1024, {"n": 1024}),
     "what_is_loaded": (scores, out, 1000, 1000, -float("inf"), {"BLOCK": 1024}),
+    "several_rows": (scores, scores, 8, 1000, {"ROWS": 2, "BLOCK": 1024}),
     "softmax_kernel": (scores, scores, 1000, 1000, 1000, {"BLOCK": 1024})}
 facts = []
 for name in set(launches) & set(vars(kernels)):
@@ -107,7 +108,8 @@ print(json.dumps(facts))
 
 @pytest.mark.parametrize("capability", [75, 80, 90])
 @pytest.mark.parametrize("chapter, kernels", [
-    (CHAPTERS[0], {"one_row", "many_rows", "what_is_loaded", "softmax_kernel"}), (CHAPTERS[1], {"softmax_kernel"})],
+    (CHAPTERS[0], {"one_row", "many_rows", "what_is_loaded", "softmax_kernel", "several_rows"}),
+    (CHAPTERS[1], {"softmax_kernel"})],
     ids=["chapter", "solutions"])
 def test_kernels_compile_for_gpus(chapter, kernels, capability, tmp_path):
     pytest.importorskip("triton")
