@@ -116,7 +116,12 @@ def asks(cell):
     """The name of the question that this code cell asks, or None."""
     if cell.get("nb_element") != "cell_code":
         return None
-    source = cell.children[0].astext() if cell.children else ""
+    code = cell.next_node(nodes.literal_block)
+    return asked_in(code.astext()) if code else None
+
+
+def asked_in(source):
+    """The name of the question that a cell of this code asks, or None."""
     asked = re.fullmatch(r"""\s*predict\((["'])(\w+)\1\)\s*""", source)
     return asked and asked.group(2)
 

@@ -117,20 +117,17 @@ def rendered(block, builder):
 def inline(children, builder):
     """A title's or a sentence's words, as on the page."""
     words = nodes.inline("", "", *[child.deepcopy() for child in children])
-    return builder.render_partial(words)["fragment"].strip()
-
-
-@functools.cache
-def inline_parser():
-    formula = '<span class="math notranslate nohighlight">\\({}\\)</span>'
-    return MarkdownIt("commonmark").use(
-        dollarmath_plugin,
-        renderer=lambda tex, options: formula.format(html.escape(tex)))
+    found = builder.render_partial(words)["fragment"].strip()
+    return found.removeprefix("<span>").removesuffix("</span>")
 
 
 def from_markdown(text):
-    """A line of Markdown from metadata."""
-    return inline_parser().renderInline(text)
+    """A line of Markdown from metadata, as HTML."""
+    parser = MarkdownIt("commonmark").use(dollarmath_plugin)
+    parser.add_render_rule("math_inline", lambda self, tokens, place, *_: (
+        '<span class="math notranslate nohighlight">\\('
+        f"{html.escape(tokens[place].content)}\\)</span>"))
+    return parser.renderInline(text)
 
 
 def sentences(paragraph):
@@ -263,6 +260,9 @@ def put(slide, block, said, cells, builder):
         return
     if isinstance(block, nodes.admonition):
         block = on_the_wall(slide, block, builder)
+        if not block[0].next_node(siblings=True) and isinstance(
+                block[0], nodes.title):  # its sentence is the slide's title
+            return
     begins = not slide.parts
     text = rendered(step_by_step(block) if said.get("steps") else block,
                     builder)
@@ -281,19 +281,22 @@ def step(text, is_fragment):
 def on_the_wall(slide, box, builder):
     """The box with its bold sentences alone, where it has any.
 
-    A box that opens a slide gives it its title.
+    A box that opens a slide gives it its title: the box's own where that has
+    a name ("Exercise: one dot product"), else the first bold sentence.
     """
-    box = box.deepcopy()
+    box, lines = box.deepcopy(), []
     prose = [p for p in box.children if isinstance(p, nodes.paragraph)]
     if any(map(sentences, prose)):
         for paragraph in prose:
             slide.notes.append(rendered(paragraph, builder))
-            paragraph.replace_self([
-                nodes.paragraph("", "", *sentence.children)
-                for sentence in sentences(paragraph)])
+            new = [nodes.paragraph("", "", *sentence.children)
+                   for sentence in sentences(paragraph)]
+            paragraph.replace_self(new)
+            lines += new
     if not slide.title and not slide.parts:
-        slide.title = inline(box[0].children, builder)
-        box.pop(0)
+        named = box[0] if ":" in box[0].astext() or not lines else lines[0]
+        slide.title = inline(named.children, builder)
+        box.remove(named)
     return box
 
 
