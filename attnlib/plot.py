@@ -11,6 +11,8 @@ from pathlib import Path
 import matplotlib.pyplot as plt
 import numpy as np
 from matplotlib.colors import LinearSegmentedColormap
+from matplotlib.font_manager import FontProperties
+from matplotlib.textpath import TextPath
 
 STYLE = Path(__file__).with_name("attnlib.mplstyle")
 COLORS = {"query": "#0b5394", "key": "#c75000", "value": "#00805c",
@@ -54,6 +56,75 @@ def in_book_style(draw):
             show()
     drawn.__doc__, drawn.__name__ = draw.__doc__, draw.__name__
     return drawn
+
+
+def along(axes, words, y, bold, size=12):
+    """Words of a sentence on one line of axes that count in points; returns each one's middle and its text."""
+    fonts = [FontProperties(size=size, weight="bold" if i in bold else "normal") for i in range(len(words))]
+    widths = [TextPath((0, 0), word, prop=font).get_extents().width for word, font in zip(words, fonts)]
+    space = 0.48 * size
+    left, found = (6 * 72 - sum(widths) - space * (len(words) - 1)) / 2, []
+    for word, font, width in zip(words, fonts, widths):
+        found.append((left + width / 2, axes.text(left + width / 2, y, word, ha="center", fontproperties=font)))
+        left += width + space
+    return found
+
+
+@in_book_style
+def references(sentences, word, meant):
+    """Sentences, each a list of words, with an arc from `word` to the one that it means there; `meant` has those.
+
+    The words in which the sentences differ, and those meant, are bold.
+    """
+    axes, = subplots(1.15 * len(sentences), "a")
+    axes.set(xlim=(0, 6 * 72), ylim=(-84 * len(sentences) + 62, 62))
+    axes.axis("off")
+    for row, (words, target) in enumerate(zip(sentences, meant)):
+        differ = {i for i in range(len(words)) if len({other[i] for other in sentences}) > 1}
+        placed = along(axes, words, -84 * row, differ | {words.index(target)})
+        start, stop = placed[words.index(word)], placed[words.index(target)]
+        axes.plot(start[0], -84 * row + 13, "o", color=COLORS["weights"])
+        axes.annotate("", (stop[0], -84 * row + 13), (start[0], -84 * row + 13), arrowprops={
+            "arrowstyle": "-|>,head_width=0.3,head_length=0.6", "color": COLORS["weights"], "linewidth": 2,
+            "connectionstyle": f"arc3,rad={72 / (start[0] - stop[0]) + 0.1:.3f}", "shrinkA": 0, "shrinkB": 0})
+        stop[1].set_color(COLORS["weights"])
+
+
+def box(axes, place, name, title, text):
+    """A box of a flow chart at this place, in inches, in the colour of its role."""
+    x, y = place
+    axes.add_patch(plt.Rectangle((x, y), 0.94, 0.56, facecolor="white", edgecolor=COLORS[name], linewidth=2))
+    axes.text(x + 0.47, y + 0.36, title, ha="center", va="center", fontsize=10.5, fontweight="bold", color=COLORS[name])
+    axes.text(x + 0.47, y + 0.14, text, ha="center", va="center", fontsize=9)
+
+
+def arrow(axes, start, stop):
+    """From one place to another, in inches."""
+    axes.annotate("", stop, start, arrowprops={"arrowstyle": "-|>", "color": "#444444", "linewidth": 1.4,
+                                               "shrinkA": 0, "shrinkB": 0})
+
+
+@in_book_style
+def flow():
+    """From words to outputs: queries, keys and values, scores, weights, output, with their shapes."""
+    axes, = subplots(2.5, "a")
+    axes.set(xlim=(0, 6), ylim=(0, 2.5))
+    axes.axis("off")
+    box(axes, (0.02, 0.97), "output", "words X", "(n, d)")
+    for y, name, letter, size in ((1.85, "query", "Q", "k"), (0.97, "key", "K", "k"), (0.09, "value", "V", "v")):
+        box(axes, (1.42, y), name, f"{letter} = X W$_{letter}$", f"(n, d$_{size}$)")
+        arrow(axes, (0.98, 1.25), (1.4, y + 0.28))
+    box(axes, (2.84, 1.41), "scores", "scores S", "(n, n)")
+    box(axes, (4.0, 1.41), "weights", "weights A", "(n, n)")
+    box(axes, (5.04, 0.09), "output", "outputs", "(n, d$_v$)")
+    arrow(axes, (2.38, 2.13), (2.82, 1.79))
+    arrow(axes, (2.38, 1.25), (2.82, 1.59))
+    arrow(axes, (3.8, 1.69), (3.98, 1.69))
+    arrow(axes, (4.6, 1.39), (5.3, 0.67))
+    arrow(axes, (2.38, 0.37), (5.02, 0.37))
+    axes.text(2.62, 2.1, "every query\nmeets every key", fontsize=9, va="bottom")
+    axes.text(4.0, 2.05, "shares of 1", fontsize=9, va="bottom")
+    axes.text(3.6, 0.42, "values, added up by weight", fontsize=9, ha="center", va="bottom")
 
 
 def bars(axes, heights, name, title, digits, labels):
@@ -145,6 +216,14 @@ def scores_to_weights(scores, weights, labels):
     grid(right, weights, "weights", "Weights", digits=2)
     for axes in (left, right):
         axes.set(xlabel="key", ylabel="query", xticklabels=labels, yticklabels=labels)
+
+
+@in_book_style
+def masked_scores(scores, masked, queries, keys):
+    """Raw scores `(n_q, n_k)` and the same behind a mask, as grids of numbers; queries and keys by their words."""
+    for axes, matrix, title in zip(subplots(2.0, "ab"), (scores, masked), ("Raw scores", "Masked scores")):
+        grid(axes, matrix, "scores", title, digits=2)
+        axes.set(xlabel="key", xticklabels=keys, yticklabels=queries)
 
 
 @in_book_style

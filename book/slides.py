@@ -260,10 +260,10 @@ def put(slide, block, said, cells, builder):
         return
     if isinstance(block, nodes.admonition):
         block = on_the_wall(slide, block, builder)
-        if not block[0].next_node(siblings=True) and isinstance(
-                block[0], nodes.title):  # its sentence is the slide's title
+        if len(block) == 1:  # its sentence is the slide's title
             return
     begins = not slide.parts
+    block = shown(block, said.get("show"))
     text = rendered(step_by_step(block) if said.get("steps") else block,
                     builder)
     if "build" in said and "<img" in text:
@@ -298,6 +298,20 @@ def on_the_wall(slide, box, builder):
         slide.title = inline(named.children, builder)
         box.remove(named)
     return box
+
+
+def shown(block, part):
+    """Of a code cell the "code" or the "output" alone, if the author says so."""
+    element = {"code": "cell_code_output", "output": "cell_code_source"}
+    if part is None:
+        return block
+    if part not in element:
+        raise ExtensionError(f'a slide may show "code" or "output" of a cell; got {part!r}')
+    block = block.deepcopy()
+    for container in list(block.findall(nodes.container)):
+        if container.get("nb_element") == element[part]:
+            container.parent.remove(container)
+    return block
 
 
 def step_by_step(block):
@@ -343,7 +357,8 @@ def ask(slide, question):
         f"<li{right * (letter == question.right)}>{boxes.words(choice.text)}"
         "</li>" for letter, choice in question.lettered.items()) + "</ol>",
         '<div class="fragment answer" data-fragment-index="0"><p>'
-        f"{boxes.verdict(question, question.right)}</p></div>"]
+        f"<b>{question.right}.</b> "
+        f"{boxes.words(question.lettered[question.right].because)}</p></div>"]
     slide.notes += [
         f"<p><b>{letter}</b> {boxes.words(choice.because)}</p>"
         for letter, choice in question.lettered.items()

@@ -180,7 +180,7 @@ def slide(text="", title="The second slide makes a claim.", attributes=""):
 ASKED = ' data-question="dog" data-shows="42 dogs"'
 BAD_SLIDES = {
     "": slide(IMAGE.format("sharp.png")),
-    "is 9": slide('<div style="height: 800px">High</div>'),
+    "is 9": slide('<div style="height: 850px">High</div>'),
     # within the frame, and under the footer
     "and the footer begins at 68": slide('<div style="height: 545px">High</div>'),
     "is 15": slide('<p style="width: 1500px">Wide</p>'),
@@ -197,7 +197,7 @@ BAD_SLIDES = {
     'says "above" of what is not on it': slide("<p>As was said above.</p>"),
     'says "run the cell" of what': slide("<p>Then run the cell.</p>"),
     "has raw Markdown: **": slide("<p>Some **bold** words.</p>"),
-    "has raw Markdown: | a | b |": slide("<p>| a | b |\n| 1 | 2 |</p>"),
+    "has raw Markdown: | 1 | 2 |": slide("<p>| a | b |\n| 1 | 2 |</p>"),
     "has the code of mine before its exercise":
         slide('<div data-gives-away="mine"><pre>def mine(): 1</pre></div>'),
     "shows its answer at once":

@@ -54,8 +54,9 @@ def answered(question, letter):
 
 def _no_choice(question, given):
     *first, last = question.lettered
-    close = difflib.get_close_matches(str(given), [choice.text for choice in question.choices], 1, 0.4)
-    did = f' Did you mean "{next(k for k, c in question.lettered.items() if c.text == close[0])}"?' if close else ""
+    texts = {choice.text.lower(): letter for letter, choice in question.lettered.items()}
+    close = difflib.get_close_matches(str(given).lower(), texts, 1, 0.4)
+    did = f' Did you mean "{texts[close[0]]}"?' if close else ""
     return f"{question.name} has the choices {', '.join(first)} and {last}; got {given!r}.{did}"
 
 
