@@ -43,7 +43,7 @@ def show():
     from IPython.core.pylabtools import retina_figure
     from IPython.display import display
     figure = plt.gcf()
-    data, size = retina_figure(figure, base64=True)
+    data, size = retina_figure(figure, base64=True, pil_kwargs={"optimize": True})
     display({"image/png": data, "text/plain": repr(figure)}, metadata={"image/png": size}, raw=True)
     plt.close(figure)
 
@@ -291,13 +291,13 @@ def convex_combination(value, weights, output, labels):
 @in_book_style
 def one_query(scores, weights, value, output, labels):
     """The whole of attention for one query: scores, weights `(n_k,)`; values `(n_k, 2)`; output `(2,)`."""
-    above, right, below = subplots(3.4, "ac;bc", width_ratios=[1, 1.3])
+    above, right, below = subplots(2.8, "ac;bc", width_ratios=[1, 1.3])
     bars(above, scores, "scores", "1. Raw scores", 1, labels)
-    above.margins(y=0.25)
+    above.margins(y=0.4)
     bars(below, weights, "weights", "2. Weights", 3, labels)
     below.set_ylim(0, 1)
     hull_of_values(right, value, weights, output, labels, between="\n")
-    right.margins(0.4, 0.45)
+    right.margins(0.6, 0.25)
     right.set_title("3. Output among the values")
 
 
