@@ -83,8 +83,8 @@ def references(sentences, word, meant):
         differ = {i for i in range(len(words)) if len({other[i] for other in sentences}) > 1}
         placed = along(axes, words, -84 * row, differ | {words.index(target)})
         start, stop = placed[words.index(word)], placed[words.index(target)]
-        axes.plot(start[0], -84 * row + 13, "o", color=COLORS["weights"])
-        axes.annotate("", (stop[0], -84 * row + 13), (start[0], -84 * row + 13), arrowprops={
+        axes.plot(start[0], -84 * row + 16, "o", color=COLORS["weights"])
+        axes.annotate("", (stop[0], -84 * row + 14), (start[0], -84 * row + 16), arrowprops={
             "arrowstyle": "-|>,head_width=0.3,head_length=0.6", "color": COLORS["weights"], "linewidth": 2,
             "connectionstyle": f"arc3,rad={72 / (start[0] - stop[0]) + 0.1:.3f}", "shrinkA": 0, "shrinkB": 0})
         stop[1].set_color(COLORS["weights"])

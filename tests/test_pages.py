@@ -180,7 +180,7 @@ def slide(text="", title="The second slide makes a claim.", attributes=""):
 ASKED = ' data-question="dog" data-shows="42 dogs"'
 BAD_SLIDES = {
     "": slide(IMAGE.format("sharp.png")),
-    "is 9": slide('<div style="height: 850px">High</div>'),
+    "is 9": slide('<div style="height: 800px">High</div>'),
     # within the frame, and under the footer
     "and the footer begins at 68": slide('<div style="height: 545px">High</div>'),
     "is 15": slide('<p style="width: 1500px">Wide</p>'),
@@ -188,7 +188,8 @@ BAD_SLIDES = {
     "cuts code off": slide('<pre style="overflow: hidden; width: 300px">'
                            f'{"long " * 30}</pre>'),
     "has a figure with type of 17px": slide(IMAGE.format("sharp.png").replace(
-        "<img", '<img style="width: 850px"')),
+        "<img", '<img style="max-width: 850px"')),
+    "has a figure with type of 10px": slide(IMAGE.format("tall.png")),
     "has a figure of 1200 pixels that is 1620 wide":
         slide(IMAGE.format("soft.png")),
     "axe color-contrast": slide('<p style="color: #ddd">pale</p>'),
@@ -215,6 +216,7 @@ def deck_folder(tmp_path_factory):
     folder = tmp_path_factory.mktemp("decks")
     copy_mathjax(folder)
     plt.imsave(folder / "sharp.png", np.ones((400, 1860, 3)))
+    plt.imsave(folder / "tall.png", np.ones((1860, 1860, 3)))
     plt.imsave(folder / "soft.png", np.ones((400, 1200, 3)))
     for name in slides.REVEAL_FILES:
         shutil.copy(slides.REVEAL / name, folder)

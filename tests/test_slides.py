@@ -182,7 +182,7 @@ def test_a_figure_is_uncovered_bit_by_bit_and_told_once(slides):
 
 def test_a_question_has_its_answer_on_the_next_fragment(slides):
     wall, notes = slides[4]
-    assert 'data-question="longer_key" data-shows="dot product 50.00"' in wall
+    assert (f'data-question="longer_key" data-shows="{QUESTION.shows}"' in wall)
     right = QUESTION.lettered[QUESTION.right]
     before, after = wall.split('<div class="fragment answer"')
     assert right.because in after and right.because not in before
