@@ -11,6 +11,8 @@ from pathlib import Path
 import matplotlib.pyplot as plt
 import numpy as np
 from matplotlib.colors import LinearSegmentedColormap
+from matplotlib.font_manager import FontProperties
+from matplotlib.textpath import TextPath
 
 STYLE = Path(__file__).with_name("attnlib.mplstyle")
 COLORS = {"query": "#0b5394", "key": "#c75000", "value": "#00805c",
@@ -34,14 +36,95 @@ def subplots(height, panels, **options):
     return axes.values()
 
 
+def show():
+    """Show the figure; in a notebook with two pixels for one, so that it is sharp on a screen or wall of any kind."""
+    if "inline" not in plt.get_backend():
+        return plt.show()
+    from IPython.core.pylabtools import retina_figure
+    from IPython.display import display
+    figure = plt.gcf()
+    data, size = retina_figure(figure, base64=True, pil_kwargs={"optimize": True})
+    display({"image/png": data, "text/plain": repr(figure)}, metadata={"image/png": size}, raw=True)
+    plt.close(figure)
+
+
 def in_book_style(draw):
     """Draw under the book's style and show the figure at the end."""
     def drawn(*args, **options):
         with plt.style.context(STYLE):
             draw(*args, **options)
-            plt.show()
+            show()
     drawn.__doc__, drawn.__name__ = draw.__doc__, draw.__name__
     return drawn
+
+
+def along(axes, words, y, bold, size=12):
+    """Words of a sentence on one line of axes that count in points; returns each one's middle and its text."""
+    fonts = [FontProperties(size=size, weight="bold" if i in bold else "normal") for i in range(len(words))]
+    widths = [TextPath((0, 0), word, prop=font).get_extents().width for word, font in zip(words, fonts)]
+    space = 0.48 * size
+    left, found = (6 * 72 - sum(widths) - space * (len(words) - 1)) / 2, []
+    for word, font, width in zip(words, fonts, widths):
+        found.append((left + width / 2, axes.text(left + width / 2, y, word, ha="center", fontproperties=font)))
+        left += width + space
+    return found
+
+
+@in_book_style
+def references(sentences, word, meant):
+    """Sentences, each a list of words, with an arc from `word` to the one that it means there; `meant` has those.
+
+    The words in which the sentences differ, and those meant, are bold.
+    """
+    axes, = subplots(1.15 * len(sentences), "a")
+    axes.set(xlim=(0, 6 * 72), ylim=(-84 * len(sentences) + 62, 62))
+    axes.axis("off")
+    for row, (words, target) in enumerate(zip(sentences, meant)):
+        differ = {i for i in range(len(words)) if len({other[i] for other in sentences}) > 1}
+        placed = along(axes, words, -84 * row, differ | {words.index(target)})
+        start, stop = placed[words.index(word)], placed[words.index(target)]
+        axes.plot(start[0], -84 * row + 16, "o", color=COLORS["weights"])
+        axes.annotate("", (stop[0], -84 * row + 14), (start[0], -84 * row + 16), arrowprops={
+            "arrowstyle": "-|>,head_width=0.3,head_length=0.6", "color": COLORS["weights"], "linewidth": 2,
+            "connectionstyle": f"arc3,rad={72 / (start[0] - stop[0]) + 0.1:.3f}", "shrinkA": 0, "shrinkB": 0})
+        stop[1].set_color(COLORS["weights"])
+
+
+def box(axes, place, name, title, text):
+    """A box of a flow chart at this place, in inches, in the colour of its role."""
+    x, y = place
+    axes.add_patch(plt.Rectangle((x, y), 0.94, 0.56, facecolor="white", edgecolor=COLORS[name], linewidth=2))
+    axes.text(x + 0.47, y + 0.36, title, ha="center", va="center", fontsize=10.5, fontweight="bold", color=COLORS[name])
+    axes.text(x + 0.47, y + 0.14, text, ha="center", va="center", fontsize=9)
+
+
+def arrow(axes, start, stop):
+    """From one place to another, in inches."""
+    axes.annotate("", stop, start, arrowprops={"arrowstyle": "-|>", "color": "#444444", "linewidth": 1.4,
+                                               "shrinkA": 0, "shrinkB": 0})
+
+
+@in_book_style
+def flow():
+    """From words to outputs: queries, keys and values, scores, weights, output, with their shapes."""
+    axes, = subplots(2.5, "a")
+    axes.set(xlim=(0, 6), ylim=(0, 2.5))
+    axes.axis("off")
+    box(axes, (0.02, 0.97), "output", "words X", "(n, d)")
+    for y, name, letter, size in ((1.85, "query", "Q", "k"), (0.97, "key", "K", "k"), (0.09, "value", "V", "v")):
+        box(axes, (1.42, y), name, f"{letter} = X W$_{letter}$", f"(n, d$_{size}$)")
+        arrow(axes, (0.98, 1.25), (1.4, y + 0.28))
+    box(axes, (2.84, 1.41), "scores", "scores S", "(n, n)")
+    box(axes, (4.0, 1.41), "weights", "weights A", "(n, n)")
+    box(axes, (5.04, 0.09), "output", "outputs", "(n, d$_v$)")
+    arrow(axes, (2.38, 2.13), (2.82, 1.79))
+    arrow(axes, (2.38, 1.25), (2.82, 1.59))
+    arrow(axes, (3.8, 1.69), (3.98, 1.69))
+    arrow(axes, (4.6, 1.39), (5.3, 0.67))
+    arrow(axes, (2.38, 0.37), (5.02, 0.37))
+    axes.text(2.62, 2.1, "every query\nmeets every key", fontsize=9, va="bottom")
+    axes.text(4.0, 2.05, "shares of 1", fontsize=9, va="bottom")
+    axes.text(3.6, 0.42, "values, added up by weight", fontsize=9, ha="center", va="bottom")
 
 
 def bars(axes, heights, name, title, digits, labels):
@@ -136,6 +219,14 @@ def scores_to_weights(scores, weights, labels):
 
 
 @in_book_style
+def masked_scores(scores, masked, queries, keys):
+    """Raw scores `(n_q, n_k)` and the same behind a mask, as grids of numbers; queries and keys by their words."""
+    for axes, matrix, title in zip(subplots(2.0, "ab"), (scores, masked), ("Raw scores", "Masked scores")):
+        grid(axes, matrix, "scores", title, digits=2)
+        axes.set(xlabel="key", xticklabels=keys, yticklabels=queries)
+
+
+@in_book_style
 def score_spread(scores_by_size, scaled_by_size):
     """Histograms of scores, {d_k: sample}: unscaled on the left, scaled on the right."""
     left, right = subplots(2.7, "ab")
@@ -200,13 +291,13 @@ def convex_combination(value, weights, output, labels):
 @in_book_style
 def one_query(scores, weights, value, output, labels):
     """The whole of attention for one query: scores, weights `(n_k,)`; values `(n_k, 2)`; output `(2,)`."""
-    above, right, below = subplots(3.4, "ac;bc", width_ratios=[1, 1.3])
+    above, right, below = subplots(2.8, "ac;bc", width_ratios=[1, 1.3])
     bars(above, scores, "scores", "1. Raw scores", 1, labels)
-    above.margins(y=0.25)
+    above.margins(y=0.4)
     bars(below, weights, "weights", "2. Weights", 3, labels)
     below.set_ylim(0, 1)
     hull_of_values(right, value, weights, output, labels, between="\n")
-    right.margins(0.4, 0.45)
+    right.margins(0.6, 0.25)
     right.set_title("3. Output among the values")
 
 

@@ -8,10 +8,16 @@ becomes a box of class `exercise` whose title is "Exercise 1.2: the scale".
 The lead is the first word or words of the bold text, which ends in a period,
 a colon (these are left out of the title, and may follow the bold text) or a
 question mark. A block quote with any other beginning stays a block quote.
+
+A code cell `predict("name")` becomes the box of that question, with what each
+choice takes for granted folded below it: nothing has to run for that.
 """
 import re
 
+from attnlib.exercises.engine.questions import questions
 from docutils import nodes
+from markdown_it import MarkdownIt
+from sphinx.errors import ExtensionError
 from sphinx.transforms import SphinxTransform
 
 BOX_CLASSES = {  # lead, in lower case: class of the box
@@ -49,7 +55,19 @@ class Boxes(SphinxTransform):
         for quote in list(self.document.findall(nodes.block_quote)):
             box = box_from(quote)
             if box is not None:
-                quote.replace_self(box)
+                replace(quote, box)
+        for cell in list(self.document.findall(nodes.container)):
+            name = asks(cell)
+            if name is not None:
+                replace(cell, question_box(name))
+
+
+def replace(block, box):
+    """Put the box in the block's place; it comes from the same cell."""
+    box.line = block.line
+    if "cell" in block:
+        box["cell"] = block["cell"]
+    block.replace_self(box)
 
 
 def box_from(quote):
@@ -90,6 +108,47 @@ def cut_end_mark(lead, after):
     if isinstance(first, nodes.Text):
         after = ([nodes.Text(rest)] if rest else []) + after[1:]
     return title, after
+
+
+# --- questions --------------------------------------------------------------
+
+def asks(cell):
+    """The name of the question that this code cell asks, or None."""
+    if cell.get("nb_element") != "cell_code":
+        return None
+    code = cell.next_node(nodes.literal_block)
+    return asked_in(code.astext()) if code else None
+
+
+def asked_in(source):
+    """The name of the question that a cell of this code asks, or None."""
+    asked = re.fullmatch(r"""\s*predict\((["'])(\w+)\1\)\s*""", source)
+    return asked and asked.group(2)
+
+
+def question_box(name):
+    question = questions().get(name)
+    if question is None:
+        raise ExtensionError(f"no question is called {name!r}")
+    choices = "".join(
+        f"<details><summary>{letter}) {words(choice.text)}</summary>"
+        f"<p>{verdict(question, letter)}</p></details>"
+        for letter, choice in question.lettered.items())
+    text = f"<p>{words(question.text)}</p>{choices}"
+    return nodes.admonition(
+        "", nodes.title("", "Predict, then open your choice"),
+        nodes.raw("", text, format="html"), classes=["predict"],
+        question=question)
+
+
+def verdict(question, letter):
+    is_right = "Yes." if letter == question.right else "No."
+    return f"<b>{is_right}</b> {words(question.lettered[letter].because)}"
+
+
+def words(text):
+    """A line of an entry as HTML: `code` and *emphasis*."""
+    return MarkdownIt("commonmark").renderInline(text)
 
 
 def setup(app):

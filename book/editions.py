@@ -4,12 +4,14 @@ A line of links below a chapter's title, the versions below its last
 paragraph, the whole book as one archive; and, where the environment variable
 BOOK_EDITION is "student", the book without its solutions.
 """
+import html
 import os
 import re
 import zipfile
 from pathlib import Path
 
 import yaml
+from attnlib.exercises.engine.questions import by_chapter
 from docutils import nodes
 from sphinx.transforms import SphinxTransform
 
@@ -18,8 +20,10 @@ from book import notebooks, slides
 LECTURERS = "chapters/for_lecturers"
 SOLUTIONS = "chapters/solutions/"
 SHOWN = {"numpy": "NumPy", "torch": "torch", "matplotlib": "Matplotlib"}
-# After it comes what `python3 run.py slides` has printed (book/prints.py).
-PRINTED = "<!-- printed -->"
+# What `python3 run.py slides` has printed is linked here (book/prints.py).
+PRINTED = "<!-- printed {}: {} -->"
+# On the lecturers' page: the questions of a chapter.
+ASKED = re.compile(r"<!-- questions (\w+) -->")
 
 
 def is_student(app):
@@ -82,23 +86,28 @@ def links(app, pagename, pathto):
         found = (f'<a href="{address}" download>The whole book to read '
                  "offline (zip)</a>")
     elif is_chapter(pagename):
-        deck = deck_name(pagename)
-        has_deck = slides.types(app.env.doc2path(pagename))
-        found = f'<a href="{deck}">Slides</a>' if has_deck else ""
-        found += PRINTED
+        found = deck_links(app, pagename, "Slides", "PDF of the slides")
+        found += printed(pagename, "", "PDF")
     elif pagename == LECTURERS:
         found = "".join(
-            f'<a href="{deck_name(name)}">Slides: '
-            f"{app.env.titles[name].astext()}</a>"
-            for name in sorted(app.env.found_docs) if is_chapter(name)
-            and slides.types(app.env.doc2path(name)))
+            deck_links(app, name, "Slides: " + html.escape(
+                app.env.titles[name].astext()), "PDF")
+            for name in sorted(app.env.found_docs) if is_chapter(name))
     else:
         return None
     return f'<p class="page-files">{found}</p>'
 
 
-def deck_name(pagename):
-    return pagename.rsplit("/", 1)[1] + ".slides.html"
+def deck_links(app, pagename, text, text_of_pdf):
+    """To the deck and, once it is there, to its PDF."""
+    if not slides.has_deck(slides.read_cells(app.env.doc2path(pagename))):
+        return ""
+    return (f'<a href="{pagename.rsplit("/", 1)[1]}.slides.html">{text}</a>'
+            + printed(pagename, ".slides", text_of_pdf))
+
+
+def printed(pagename, ending, text):
+    return PRINTED.format(pagename.rsplit("/", 1)[1] + ending + ".pdf", text)
 
 
 def is_chapter(pagename):
@@ -116,6 +125,21 @@ def versions():
             "utf-8"), re.MULTILINE))
     shown = [f"{SHOWN[name]} {pins[name]}" for name in SHOWN]
     return f"Outputs made with {', '.join(shown)}."
+
+
+def put_questions(app, docname, source):
+    """What the room is asked, from the entries that the chapters ask too."""
+    if docname == LECTURERS:
+        source[0] = ASKED.sub(lambda found: "\n".join(
+            map(as_item, by_chapter()[found.group(1)])), source[0])
+
+
+def as_item(question):
+    """The question, its right choice, and what each wrong one reveals."""
+    right = question.lettered[question.right]
+    wrong = "".join(f'\n  - "{choice.text}" {choice.because}'
+                    for choice in question.choices if choice is not right)
+    return f"- *{question.text}* **{right.text}** {right.because}{wrong}"
 
 
 # --- the files --------------------------------------------------------------
@@ -151,6 +175,7 @@ def pack(folder, name):
 
 def setup(app):
     app.connect("config-inited", leave_solutions_out, priority=850)
+    app.connect("source-read", put_questions)
     app.add_transform(WithoutSolutions)
     app.connect("html-page-context", add_lines, priority=900)
     app.connect("build-finished", finish, priority=900)

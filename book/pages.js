@@ -131,9 +131,10 @@ window.bookPages = (() => {
   const count = () => ({ formulas: all(".math").length,
     figures: all("article img, .slides img").length });
 
-  // The smallest letters of a figure, in its own pixels: 9 points at 150 dpi
-  // (tests/test_plot.py).
-  const FIGURE_TYPE = 9 * 150 / 72;
+  // The smallest letters of a figure are of 9 points where it is 6 inches wide
+  // (tests/test_plot.py), and its margin is a tenth of an inch.
+  const FIGURE_TYPE = 9 / 72 / 6.2;
+  const SHARP = 1.5;  // a figure's own pixels for each of a slide's: 1920 for 1280
 
   // Decks: one slide after the other, as on the wall.
   const slides = () => Reveal.getSlides().length;
@@ -151,32 +152,93 @@ window.bookPages = (() => {
     }
     return [...found, ...all("mjx-c", slide)];
   };
-  const badSlide = (smallest) => {
+  // What a slide may not say: it points at what is not on it.
+  const POINTING = new RegExp("\\b(above|below|overleaf|the following|"
+    + "(run|change) (the|this|your) (cell|check)|"
+    + "(the|this|next|last|previous) (cell|page))\\b", "i");
+  const MARKDOWN = /\*\*|`[^`]+`|\]\(|^ *\|.*\| *$|^ *#{1,6} |^ *> /m;
+  const SENTENCE = /(\S+\s+){3,}\S+[.?!:]\W*$/;
+  // Words, without code and formulas.
+  const wordsOf = (element) => {
+    const copy = element.cloneNode(true);
+    all("aside.notes, .footer, pre, code, mjx-container, script", copy)
+      .forEach((e) => e.replaceWith(e.matches("code, mjx-container") ? "x" : ""));
+    return copy.textContent;
+  };
+  const titleOf = (slide) => JSON.stringify(short(
+    slide.querySelector("h1, h2")?.innerText ?? slide.innerText, 40));
+  const sideOf = (slide, side, within = "*") => Math.max(...all(within, slide)
+    .filter((e) => !e.closest("aside.notes, .footer, mjx-assistive-mml"))
+    .map((e) => e.getBoundingClientRect()).filter((box) => box.height > 0)
+    .map((box) => box[side]));
+
+  // Sizes: once for each size of the wall.
+  const badSizes = (smallest) => {
     const slide = Reveal.getCurrentSlide(), { width, height } = Reveal.getConfig();
-    const title = JSON.stringify(short(slide.innerText, 40)), found = [];
+    const title = titleOf(slide), found = [], scale = Reveal.getScale();
     const frame = document.querySelector(".slides").getBoundingClientRect();
-    const scale = Reveal.getScale();
-    const boxes = all("*", slide).filter((e) => !e.closest("aside.notes"))
-      .map((e) => e.getBoundingClientRect()).filter((box) => box.height > 0);
-    const bottom = (Math.max(...boxes.map((b) => b.bottom)) - frame.top) / scale;
-    const right = (Math.max(...boxes.map((b) => b.right)) - frame.left) / scale;
-    if (bottom > height + 0.5)
-      found.push(`${title} is ${Math.round(bottom)} px high, the frame ${height}`);
+    const bottom = (sideOf(slide, "bottom") - frame.top) / scale;
+    const right = (sideOf(slide, "right") - frame.left) / scale;
+    const footer = slide.querySelector(".footer")?.getBoundingClientRect();
+    const room = footer ? (footer.top - frame.top) / scale : height;
+    if (bottom > room + 0.5) found.push(
+      `${title} is ${Math.round(bottom)} px high, and the footer begins at ${Math.round(room)}`);
     if (right > width + 0.5)
       found.push(`${title} is ${Math.round(right)} px wide, the frame ${width}`);
     const small = textIn(slide).find((e) =>
       parseFloat(getComputedStyle(e).fontSize) < smallest - 0.01);
     if (small) found.push(`${title} has type of ${
       getComputedStyle(small).fontSize}: ${short(small.textContent || small.outerHTML)}`);
-    const figure = all("img", slide).find((e) => FIGURE_TYPE
-      * e.offsetHeight / e.naturalHeight < smallest - 0.01);
-    if (figure) found.push(`${title} has a figure with type of ${(FIGURE_TYPE
-      * figure.offsetHeight / figure.naturalHeight).toFixed(0)}px`);
+    for (const figure of all("img", slide).filter((e) => !e.matches("[aria-hidden]"))) {
+      const type = FIGURE_TYPE * figure.offsetWidth;
+      if (type < smallest - 0.01) found.push(
+        `${title} has a figure with type of ${type.toFixed(0)}px`);
+      if (figure.naturalWidth < SHARP * figure.offsetWidth && !/\.svg$/.test(figure.src))
+        found.push(`${title} has a figure of ${figure.naturalWidth} pixels that is ${
+          Math.round(SHARP * figure.offsetWidth)} wide on a wall of 1920`);
+    }
     const pre = all("pre", slide).find((e) => e.scrollWidth > e.clientWidth + 1);
     if (pre) found.push(`${title} cuts code off: ${short(pre.textContent)}`);
     return found;
   };
+  // Words: the first slide has none but names.
+  const badWords = () => {
+    const slide = Reveal.getCurrentSlide(), found = [];
+    if (slide.matches(".title")) return found;
+    const title = titleOf(slide), text = wordsOf(slide);
+    const lines = all("h2, p, li, td, th", slide).filter((e) =>
+      !e.closest("aside.notes") && !e.matches(".footer, .section"));
+    if (!lines.some((e) => SENTENCE.test(wordsOf(e).trim())))
+      found.push(`${title} has no sentence`);
+    if (!all("p, li, pre, table, img, svg, .math", slide).some((e) =>
+      !e.closest("aside.notes, h2") && !e.matches(".footer, .section") && shown(e)))
+      found.push(`${title} has nothing but its title`);
+    const pointing = POINTING.exec(text), markdown = MARKDOWN.exec(text);
+    if (pointing) found.push(`${title} says "${pointing[0]}" of what is not on it`);
+    if (markdown) found.push(`${title} has raw Markdown: ${short(markdown[0])}`);
+    return found;
+  };
+  // Answers: on no slide before their question, nor with it.
+  const earlyAnswers = () => {
+    const slides = Reveal.getSlides(), found = [];
+    slides.forEach((slide, place) => {
+      const { question, shows } = slide.dataset;
+      for (const e of all("[data-gives-away]", slide)) found.push(
+        `${titleOf(slide)} has the code of ${e.dataset.givesAway} before its exercise`);
+      if (!question) return;
+      if (all(".answer", slide).some((e) => !e.closest(".fragment")))
+        found.push(`${titleOf(slide)} shows its answer at once`);
+      const before = slides.slice(0, place).find((e) => {
+        const copy = e.cloneNode(true);
+        all("aside.notes, mjx-container", copy).forEach((part) => part.remove());
+        return copy.textContent.includes(shows);
+      });
+      if (before) found.push(
+        `${titleOf(before)} has ${JSON.stringify(shows)}, the answer of ${question}, before it`);
+    });
+    return found;
+  };
 
   return { formulas, wordless, sideways, cutOff, cutFormulas, hidden, watchFocus, unreached,
-    badCopies, accessibility, links, count, slides, showSlide, badSlide };
+    badCopies, accessibility, links, count, slides, showSlide, badSizes, badWords, earlyAnswers };
 })();

@@ -29,7 +29,7 @@ ADDRESS = "http://localhost/a/sub/path/"
 DESK = {"width": 1280, "height": 900}
 PHONE = {"width": 390, "height": 844}
 PAPER = {"width": 718, "height": 1000}  # A4 within margins of 10 mm
-WALL = {"width": 1280, "height": 720}
+WALLS = ({"width": 1280, "height": 720}, {"width": 1920, "height": 1080})
 MOST_BYTES = 1_500_000  # compressed, with all that the page loads
 SMALLEST_TYPE = 20  # px on a slide of 1280 x 720
 PACKED = (".css", ".html", ".js", ".json", ".mjs", ".svg")
@@ -243,19 +243,25 @@ def has_place(file, place):
 
 async def as_deck(site, report):
     async with site.tab(ADDRESS + report.page, report, "light",
-                        viewport=WALL, color_scheme="light") as page:
+                        viewport=WALLS[0], color_scheme="light") as page:
         vars(report).update(await ask(page, "count"))
         await page.evaluate("window.deckIsReady")
         report.slides = await ask(page, "slides")
         await page.evaluate(AXE)
         report.add("deck", dead_links(site, await ask(page, "links")))
-        for name in ("formulas", "wordless"):
+        for name in ("formulas", "wordless", "earlyAnswers"):
             report.add("deck", await ask(page, name))
         for number in range(report.slides):
             await ask(page, "showSlide", number)
             view = f"slide {number + 1}"
-            report.add(view, await ask(page, "badSlide", SMALLEST_TYPE))
+            report.add(view, await ask(page, "badSizes", SMALLEST_TYPE))
+            report.add(view, await ask(page, "badWords"))
             report.add(view, await ask(page, "accessibility"))
+        await page.set_viewport_size(WALLS[1])
+        for number in range(report.slides):
+            await ask(page, "showSlide", number)
+            report.add(f"slide {number + 1}",
+                       await ask(page, "badSizes", SMALLEST_TYPE))
 
 
 # --- the book as a whole ----------------------------------------------------

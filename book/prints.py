@@ -9,17 +9,18 @@ import re
 import sys
 from pathlib import Path
 
-from book import browser, editions, pages
+from book import browser, editions, pages, slides
 
+FOOTER = ('<div style="font: 8px sans-serif; display: flex; width: 100%; '
+          'margin: 0 10mm; justify-content: space-between"><span><span '
+          'class="title"></span> · ' + slides.LICENCE + "</span><span><span "
+          'class="pageNumber"></span> / <span class="totalPages"></span>'
+          "</span></div>")  # a chapter's title names the book
 ON_PAPER = {"format": "A4", "print_background": True, "tagged": True,
             "outline": True, "display_header_footer": True,
             "margin": {"top": "14mm", "bottom": "18mm",
                        "left": "10mm", "right": "10mm"},
-            "header_template": "<span></span>",
-            "footer_template": '<div style="font: 8px sans-serif; width: 100%;'
-                               ' text-align: center"><span class="pageNumber">'
-                               '</span> / <span class="totalPages"></span>'
-                               "</div>"}
+            "header_template": "<span></span>", "footer_template": FOOTER}
 AS_SLIDES = {"prefer_css_page_size": True, "print_background": True,
              "tagged": True}
 # On paper a link to another page of the book would name this machine's folder.
@@ -57,27 +58,27 @@ async def print_one(chromium, path):
     await page.goto(path.resolve().as_uri() + query, wait_until="load")
     await page.evaluate("window.MathJax.startup.promise")
     await page.evaluate("window.deckIsReady")
-    slides = await page.evaluate("document.querySelectorAll('.pdf-page')"
-                                 ".length")
+    count = await page.evaluate("document.querySelectorAll('.pdf-page')"
+                                ".length")
     await page.evaluate("dispatchEvent(new Event('beforeprint'))")
     await page.evaluate(WITHOUT_LINKS_TO_FILES)
     pdf = path.with_suffix(".pdf")
     await page.pdf(path=pdf, **(AS_SLIDES if is_deck else ON_PAPER))
     await context.close()
     return (f"slides: {pdf.name}, {pdf.stat().st_size / 1000:.0f} KB"
-            + (f", {slides} slides" if slides else ""))
+            + (f", {count} slides" if count else ""))
 
 
 def link_to_pdfs(path):
-    """Name the PDFs beside the page in its line of links."""
-    names = {path.stem + ".pdf": "PDF",
-             path.stem + ".slides.pdf": "PDF of the slides"}
-    links = "".join(f'<a href="{name}">{text}</a>'
-                    for name, text in names.items()
-                    if (path.parent / name).exists())
+    """Put links to the PDFs that are there in the place of their marks."""
+    def link(mark):
+        name, text = mark.groups()
+        return (f'<a href="{name}">{text}</a>'
+                if (path.parent / name).exists() else mark.group())
     text = path.read_text(encoding="utf-8")
-    if editions.PRINTED in text:
-        path.write_text(text.replace(editions.PRINTED, links), "utf-8")
+    linked = re.sub(editions.PRINTED.format(r"(\S+)", "(.*?)"), link, text)
+    if linked != text:
+        path.write_text(linked, "utf-8")
 
 
 async def main(folder):

@@ -1,65 +1,104 @@
 """Cut the chapters into reveal.js decks, beside their pages.
 
 Each notebook cell says in Jupyter's own metadata what it is in the deck,
-`{"slideshow": {"slide_type": "slide"}}`: a slide, a subslide below it, a
-fragment that appears, notes for the speaker, or skip. A cell without a type
-goes on with the slide before it. A notebook without any slide has no deck.
-What a deck shows was rendered for the page: the same figures and numbers.
+`{"slideshow": {"slide_type": "slide"}}`: a slide, a fragment that appears,
+notes for the speaker, or skip. A cell without a type goes on with the slide
+before it. A notebook without any slide has no deck.
+
+A slide's title is its first bold sentence, and what else is bold and a
+sentence stands on the wall as well; other prose goes into the notes. Formulas,
+tables, lists, boxes, code and figures stand on the wall: what a deck shows was
+rendered for the page, the same figures and numbers. README, "Change it", has
+the rest of what the metadata may say.
 """
+import dataclasses
+import functools
+import html
+import re
 import string
+import subprocess
 from pathlib import Path
 
 import nbformat
 import sphinx_revealjs
 from docutils import nodes
+from markdown_it import MarkdownIt
+from mdit_py_plugins.dollarmath import dollarmath_plugin
+from myst_nb.sphinx_ import HideCodeCellNode
+from sphinx.errors import ExtensionError
+from sphinx.transforms import SphinxTransform
 from sphinx.util.fileutil import copy_asset
 
+from book import boxes, notebooks, numbers
+
 LINES_OF_A_CELL = 10_000  # myst-nb: line 20003 is line 3 of the second cell
+LEAST_WORDS = 4  # of a bold sentence; fewer are a name
 TEMPLATE = string.Template(
     Path(__file__).with_name("deck.html").read_text(encoding="utf-8"))
 REVEAL = (Path(sphinx_revealjs.__file__).parent / "_static" / "revealjs")
 REVEAL_FILES = ("LICENSE", "dist/reveal.css", "dist/reveal.js",
                 "plugin/notes/notes.js")
+LICENCE = "CC BY 4.0"
 
 
 def make_deck(app, pagename, templatename, context, doctree):
     """Write the deck of a page, if its notebook has slides."""
-    kinds = types(app.env.doc2path(pagename)) if doctree else []
-    if not kinds:
+    cells = read_cells(app.env.doc2path(pagename)) if doctree else []
+    if not has_deck(cells):
         return
-    columns = cut(blocks(doctree), kinds, app.builder)
+    title = app.env.titles[pagename].astext()
+    number = numbers.of_file(pagename)
+    deck = cut(doctree, cells, app.builder)
+    footer = " · ".join(filter(None, (
+        app.config.html_title, title, LICENCE)))
     static = context["pathto"]("_static", resource=True)
     path = Path(app.outdir, f"{pagename}.slides.html")
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(TEMPLATE.substitute(
-        title=context["title"], book=app.config.html_title, static=static,
-        mathjax=f"{static}/{app.config.mathjax_path}",
-        page=pagename.rsplit("/", 1)[1] + ".html",
-        slides="\n".join(map(column_html, columns))), "utf-8")
+        title=html.escape(title), book=html.escape(app.config.html_title),
+        static=static, mathjax=f"{static}/{app.config.mathjax_path}",
+        slides="\n".join(
+            [title_slide(app.config, number, title, deck)]
+            + [slide.html(place, len(deck) + 1, html.escape(footer))
+               for place, slide in enumerate(with_clock(deck), 2)])), "utf-8")
 
 
-def types(source):
-    """The slide type of each cell; none at all where no slide begins."""
+def read_cells(source):
+    """The notebook's cells; none of any other page."""
     if not str(source).endswith(".ipynb"):
         return []
-    found = [cell.metadata.get("slideshow", {}).get("slide_type", "-")
-             for cell in nbformat.read(str(source), as_version=4).cells]
-    return found if "slide" in found else []
+    return nbformat.read(str(source), as_version=4).cells
+
+
+def of_cell(cell):
+    """What the cell's metadata says of slides."""
+    return cell.metadata.get("slideshow", {})
+
+
+def has_deck(cells):
+    return any(of_cell(cell).get("slide_type") == "slide" for cell in cells)
 
 
 # --- from a page to its parts -----------------------------------------------
 
-def blocks(node):
-    """Pairs of cell (from 0) and block, in the order of the page."""
-    cell = 0
-    for block in walk(node):
-        line = next((n.line for n in block.findall() if n.line), None)
-        if line is not None and line >= LINES_OF_A_CELL:
-            cell = line // LINES_OF_A_CELL - 1
-        yield cell, block
+class Cells(SphinxTransform):
+    """Note at each block its cell, before a transform can replace it."""
+    default_priority = 1
+
+    def apply(self):
+        if not str(self.env.doc2path(self.env.docname)).endswith(".ipynb"):
+            return
+        for block in walk(self.document):
+            line = next((n.line for n in block.findall() if n.line), 0)
+            if line < LINES_OF_A_CELL:
+                raise ExtensionError(
+                    f"{self.env.docname}: no cell is known for the block "
+                    f"{block.astext()[:60]!r}")
+            block["cell"] = line // LINES_OF_A_CELL - 1
 
 
 def walk(node):
+    """The blocks of a page, in order; a section is its blocks."""
     for child in node.children:
         if isinstance(child, nodes.section):
             yield from walk(child)
@@ -67,60 +106,280 @@ def walk(node):
             yield child
 
 
-def html(block, builder):
-    """What the page has in the block's place."""
-    if isinstance(block, nodes.title):
-        inline = nodes.inline("", "", *block.deepcopy().children)
-        level = 1 if block.parent.parent.tagname == "document" else 2
-        text = builder.render_partial(inline)["fragment"].strip()
-        return f"<h{level}>{text}</h{level}>"
-    return builder.render_partial(block.deepcopy())["fragment"]
+def rendered(block, builder):
+    """What the page has in the block's place, nothing of it folded."""
+    block = block.deepcopy()
+    for folded in list(block.findall(HideCodeCellNode)):
+        folded.replace_self(folded.children)
+    return builder.render_partial(block)["fragment"]
+
+
+def inline(children, builder):
+    """A title's or a sentence's words, as on the page."""
+    words = nodes.inline("", "", *[child.deepcopy() for child in children])
+    found = builder.render_partial(words)["fragment"].strip()
+    return found.removeprefix("<span>").removesuffix("</span>")
+
+
+def from_markdown(text):
+    """A line of Markdown from metadata, as HTML."""
+    parser = MarkdownIt("commonmark").use(dollarmath_plugin)
+    parser.add_render_rule("math_inline", lambda self, tokens, place, *_: (
+        '<span class="math notranslate nohighlight">\\('
+        f"{html.escape(tokens[place].content)}\\)</span>"))
+    return parser.renderInline(text)
+
+
+def sentences(paragraph):
+    """The bold sentences of a paragraph."""
+    return [bold for bold in paragraph.findall(nodes.strong)
+            if re.search(r"[.?!]\W?$", bold.astext())
+            and len(bold.astext().split()) >= LEAST_WORDS]
 
 
 # --- from the parts to slides -----------------------------------------------
 
+@dataclasses.dataclass
 class Slide:
-    def __init__(self, heading):
-        self.heading, self.parts, self.notes = heading, [], []
+    section: str = ""
+    title: str = ""
+    parts: list = dataclasses.field(default_factory=list)
+    notes: list = dataclasses.field(default_factory=list)
+    optional: bool = False
+    minutes: float = 0
+    attributes: str = ""
 
-    def add(self, kind, text):
-        if kind == "notes":
-            self.notes.append(text)
-        elif kind == "fragment":
-            self.parts.append(f'<div class="fragment">{text}</div>')
-        else:
-            self.parts.append(text)
-
-    def html(self):
-        has_heading = any("<h1>" in p or "<h2>" in p for p in self.parts)
-        parts = ([] if has_heading else [self.heading]) + self.parts
-        if self.notes:
-            parts.append(f'<aside class="notes">{"".join(self.notes)}</aside>')
-        return f"<section>{''.join(parts)}</section>"
+    def html(self, place, count, footer):
+        mark = ' <span class="optional">optional</span>' * self.optional
+        above = f'<p class="section">{self.section}{mark}</p>'
+        aside = f'<aside class="notes">{"".join(self.notes)}</aside>'
+        return (f"<section{self.attributes}>"
+                + above * (self.title not in ("", self.section)
+                           or self.optional)
+                + f'<h2>{self.title or self.section}</h2>'
+                f'<div class="wall">{"".join(self.parts)}</div>'
+                f"{footer_html(footer, place, count)}"
+                + aside * bool(self.notes) + "</section>")
 
 
-def cut(blocks, kinds, builder):
-    """The deck's columns, each a list of slides, one below the other."""
-    columns, heading, last_cell = [], "", None
-    for cell, block in blocks:
-        kind, text = kinds[cell], html(block, builder)
-        begins = cell != last_cell and kind in ("slide", "subslide")
-        last_cell = cell
+def footer_html(footer, place, count):
+    return (f'<p class="footer"><span>{footer}</span> '
+            f"<span>{place} / {count}</span></p>")
+
+
+def title_slide(config, number, title, deck):
+    """The first slide, which no cell has to say anything about."""
+    minutes = sum(slide.minutes for slide in deck if not slide.optional)
+    count = sum(slide.optional for slide in deck)
+    note = f"{len(deck) + 1} slides" + f", {count} of them optional" * bool(
+        count) + f": {minutes:g} minutes without those" * bool(minutes) + "."
+    chapter = f'<p class="section">Chapter {number}</p>' if number else ""
+    book = html.escape(config.html_title)
+    return (f'<section class="title">{chapter}<h1>{html.escape(title)}</h1>'
+            f'<p class="book">{book}</p><p>{html.escape(config.author)}</p>'
+            f"<p>{LICENCE} · {edition()}</p>"
+            f'<aside class="notes"><p>{note} Keys: S for these notes, O for '
+            "all slides, F for the full screen.</p></aside></section>")
+
+
+@functools.cache
+def edition():
+    """The date and the name of the commit; the version where git is not."""
+    try:
+        return subprocess.run(
+            ["git", "log", "-1", "--format=%cs, %h"], cwd=notebooks.ROOT,
+            check=True, capture_output=True, text=True).stdout.strip()
+    except (OSError, subprocess.CalledProcessError):
+        text = (notebooks.ROOT / "pyproject.toml").read_text("utf-8")
+        return "version " + re.search(r'version = "(.*?)"', text).group(1)
+
+
+def with_clock(deck):
+    """The slides, their notes opened by their minutes and those gone."""
+    gone = 0
+    for slide in deck:
+        if slide.minutes:
+            gone += slide.minutes * (not slide.optional)
+            so_far = "" if slide.optional else f", {gone:g} so far"
+            slide.notes.insert(
+                0, f"<p><b>{slide.minutes:g} min{so_far}.</b></p>")
+    return deck
+
+
+def cut(doctree, cells, builder):
+    """The deck's slides, in order."""
+    deck, section, last, is_closed = [], "", None, False
+    for block in walk(doctree):
+        number = block["cell"]
+        said = of_cell(cells[number])
+        kind = said.get("slide_type", "-")
+        question = block.get("question")
         if isinstance(block, nodes.title):
-            heading = text
-        if kind == "skip" or not (columns or begins):
-            continue
-        if begins and (kind == "slide" or not columns):
-            columns.append([])
+            section = inline(block.children, builder)
+        begins = number != last and kind != "skip" and (
+            kind in ("slide", "subslide") or deck and (
+                question or is_closed and kind != "notes"))
         if begins:
-            columns[-1].append(Slide(heading))
-        columns[-1][-1].add(kind, text)
-    return columns
+            deck.append(begun(said, section))
+            is_closed = bool(question)
+        last = number
+        if kind == "skip" or not deck or isinstance(block, nodes.title):
+            continue
+        if question:
+            ask(deck[-1], question)
+        elif kind == "notes":
+            deck[-1].notes.append(rendered(block, builder))
+        else:
+            put(deck[-1], block, said, cells, builder)
+    return deck
 
 
-def column_html(slides):
-    inside = "\n".join(slide.html() for slide in slides)
-    return inside if len(slides) == 1 else f"<section>{inside}</section>"
+def begun(said, section):
+    slide = Slide(section, from_markdown(said.get("title", "")),
+                  optional=bool(said.get("optional")),
+                  minutes=said.get("minutes", 0))
+    if said.get("notes"):
+        slide.notes.append(f"<p><b>{from_markdown(said['notes'])}</b></p>")
+    return slide
+
+
+def put(slide, block, said, cells, builder):
+    """What of the block stands on the wall, and the rest in the notes."""
+    is_fragment = said.get("slide_type") == "fragment"
+    if isinstance(block, nodes.paragraph) and not block.next_node(nodes.image):
+        bold = sentences(block)
+        for sentence in bold:
+            words = inline(sentence.children, builder)
+            if not slide.title and not is_fragment:
+                slide.title = words
+            else:
+                slide.parts.append(step(f'<p class="claim">{words}</p>',
+                                        is_fragment))
+        if [block.astext()] != [sentence.astext() for sentence in bold]:
+            slide.notes.append(rendered(block, builder))
+        return
+    if isinstance(block, nodes.admonition):
+        block = on_the_wall(slide, block, builder)
+        if len(block) == 1:  # its sentence is the slide's title
+            return
+    begins = not slide.parts
+    block = shown(block, said.get("show"))
+    text = rendered(step_by_step(block) if said.get("steps") else block,
+                    builder)
+    if "build" in said and "<img" in text:
+        text = built_up(text, **said["build"])
+    text = give_away(text, block, cells)
+    has_steps = 'class="fragment' in text or " fragment" in text
+    slide.parts.append(step(text, is_fragment or bool(said.get("steps"))
+                            and not begins and not has_steps))
+
+
+def step(text, is_fragment):
+    return f'<div class="fragment">{text}</div>' if is_fragment else text
+
+
+def on_the_wall(slide, box, builder):
+    """The box with its bold sentences alone, where it has any.
+
+    A box that opens a slide gives it its title: the box's own where that has
+    a name ("Exercise: one dot product"), else the first bold sentence.
+    """
+    box, lines = box.deepcopy(), []
+    prose = [p for p in box.children if isinstance(p, nodes.paragraph)]
+    if any(map(sentences, prose)):
+        for paragraph in prose:
+            slide.notes.append(rendered(paragraph, builder))
+            new = [nodes.paragraph("", "", *sentence.children)
+                   for sentence in sentences(paragraph)]
+            paragraph.replace_self(new)
+            lines += new
+    if not slide.title and not slide.parts:
+        named = box[0] if ":" in box[0].astext() or not lines else lines[0]
+        slide.title = inline(named.children, builder)
+        box.remove(named)
+    return box
+
+
+def shown(block, part):
+    """Of a code cell the "code" or the "output" alone, if the author says so."""
+    element = {"code": "cell_code_output", "output": "cell_code_source"}
+    if part is None:
+        return block
+    if part not in element:
+        raise ExtensionError(f'a slide may show "code" or "output" of a cell; got {part!r}')
+    block = block.deepcopy()
+    for container in list(block.findall(nodes.container)):
+        if container.get("nb_element") == element[part]:
+            container.parent.remove(container)
+    return block
+
+
+def step_by_step(block):
+    """Items, rows of a table and a cell's output appear one by one."""
+    block = block.deepcopy()
+    for node in block.findall(nodes.Element):
+        if (isinstance(node, nodes.list_item)
+                or isinstance(node, nodes.row)
+                and isinstance(node.parent, nodes.tbody)
+                or node.get("nb_element") == "cell_code_output"):
+            node["classes"] = [*node["classes"], "fragment"]
+    return block
+
+
+def built_up(text, right=None, down=None):
+    """The figure uncovered bit by bit, to the right or downwards.
+
+    The numbers are the shares of it at which it is cut.
+    """
+    image = re.search(r"<img[^>]*>", text).group()
+    cuts = [0, *(right or down), 1]
+    parts = []
+    for start, stop in zip(cuts, cuts[1:]):
+        inset = (f"0 {100 - 100 * stop:g}% 0 {100 * start:g}%" if right else
+                 f"{100 * start:g}% 0 {100 - 100 * stop:g}% 0")
+        part = image.replace("<img", f'<img style="clip-path: inset({inset})"')
+        if parts:  # the text for those who cannot see it is said once
+            part = re.sub(r'alt="[^"]*"', 'alt="" aria-hidden="true"', part)
+            part = f'<div class="fragment">{part}</div>'
+        parts.append(part)
+    return text.replace(image, f'<div class="build">{"".join(parts)}</div>')
+
+
+# --- answers ----------------------------------------------------------------
+
+def ask(slide, question):
+    """A question, and with the next key its answer."""
+    slide.title = boxes.words(question.text)
+    slide.attributes = (f' class="question" data-question="{question.name}" '
+                        f'data-shows="{html.escape(question.shows)}"')
+    right = ' class="fragment custom right" data-fragment-index="0"'
+    slide.parts = ['<ol type="a">' + "".join(
+        f"<li{right * (letter == question.right)}>{boxes.words(choice.text)}"
+        "</li>" for letter, choice in question.lettered.items()) + "</ol>",
+        '<div class="fragment answer" data-fragment-index="0"><p>'
+        f"<b>{question.right}.</b> "
+        f"{boxes.words(question.lettered[question.right].because)}</p></div>"]
+    slide.notes += [
+        f"<p><b>{letter}</b> {boxes.words(choice.because)}</p>"
+        for letter, choice in question.lettered.items()
+        if letter != question.right]
+
+
+def give_away(text, block, cells):
+    """Mark code that has what a later exercise asks for."""
+    cell = cells[block["cell"]]
+    later = "\n".join(c.source for c in cells[block["cell"]:])
+    names = [name for name in defined(cell.source)
+             if f'check("{name}"' in later] if cell.cell_type == "code" else []
+    return (f'<div data-gives-away="{" ".join(names)}">{text}</div>'
+            if names else text)
+
+
+def defined(source):
+    """The functions whose working code the cell writes or prints."""
+    written = [] if re.search(r"^ +\.\.\.$", source, re.MULTILINE) else (
+        re.findall(r"^def (\w+)", source, re.MULTILINE))
+    return written + re.findall(r"getsource\((?:\w+\.)*(\w+)\)", source)
 
 
 def copy_reveal(app, exception):
@@ -131,6 +390,7 @@ def copy_reveal(app, exception):
 
 
 def setup(app):
+    app.add_transform(Cells)
     # Before book.editions, which links to the decks that are there.
     app.connect("html-page-context", make_deck, priority=800)
     app.connect("build-finished", copy_reveal)

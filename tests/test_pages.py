@@ -161,24 +161,53 @@ DECK = """\
 <script defer src="notes.js"></script>
 <script defer src="mathjax/tex-chtml.js"></script></head>
 <body><div class="reveal"><div class="slides">
-<section><h1>First</h1><p>Fits: <span class="math">\\(x^2\\)</span>.</p>
-<aside class="notes"><p style="font-size: 8px">Small: <span
+<section class="title"><h1>First</h1><p>Fits: <span class="math">\\(x^2\\)</span>.</p>
+<aside class="notes"><p style="font-size: 8px">Small, above: <span
 class="math">\\({}\\)</span></p></aside></section>
-<section><h2>Second</h2>{}</section>
+{}
 </div></div>
 </body></html>
 """
+SLIDE = """<section{}><h2>{}</h2><div class="wall"><p>Some words.</p>{}</div>
+<p class="footer">A book, CC BY 4.0</p></section>"""
+IMAGE = '<img src="{}" alt="A figure higher than it is wide.">'
+
+
+def slide(text="", title="The second slide makes a claim.", attributes=""):
+    return SLIDE.format(attributes, title, text)
+
+
+ASKED = ' data-question="dog" data-shows="42 dogs"'
 BAD_SLIDES = {
-    "": "",
-    "is 9": '<div style="height: 800px">High</div>',
-    "is 15": '<p style="width: 1500px">Wide</p>',
-    "has type of 14px": '<p>x<sub style="font-size: 14px">i</sub></p>',
-    "cuts code off": '<pre style="overflow: hidden; width: 300px">'
-                     f'{"long " * 30}</pre>',
-    "has a figure with type of 17px":
-        '<img src="tall.png" alt="A figure higher than it is wide.">',
-    "axe color-contrast": '<p style="color: #ddd">pale</p>',
+    "": slide(IMAGE.format("sharp.png")),
+    "is 9": slide('<div style="height: 800px">High</div>'),
+    # within the frame, and under the footer
+    "and the footer begins at 68": slide('<div style="height: 545px">High</div>'),
+    "is 15": slide('<p style="width: 1500px">Wide</p>'),
+    "has type of 14px": slide('<p>x<sub style="font-size: 14px">i</sub></p>'),
+    "cuts code off": slide('<pre style="overflow: hidden; width: 300px">'
+                           f'{"long " * 30}</pre>'),
+    "has a figure with type of 17px": slide(IMAGE.format("sharp.png").replace(
+        "<img", '<img style="max-width: 850px"')),
+    "has a figure with type of 10px": slide(IMAGE.format("tall.png")),
+    "has a figure of 1200 pixels that is 1620 wide":
+        slide(IMAGE.format("soft.png")),
+    "axe color-contrast": slide('<p style="color: #ddd">pale</p>'),
+    '"Only a name" has no sentence': slide(title="Only a name"),
+    "has nothing but its title": slide().replace("<p>Some words.</p>", ""),
+    'says "above" of what is not on it': slide("<p>As was said above.</p>"),
+    'says "run the cell" of what': slide("<p>Then run the cell.</p>"),
+    "has raw Markdown: **": slide("<p>Some **bold** words.</p>"),
+    "has raw Markdown: | 1 | 2 |": slide("<p>| a | b |\n| 1 | 2 |</p>"),
+    "has the code of mine before its exercise":
+        slide('<div data-gives-away="mine"><pre>def mine(): 1</pre></div>'),
+    "shows its answer at once":
+        slide('<div class="answer">It is b.</div>', attributes=ASKED),
+    '"42 dogs", the answer of dog, before it':
+        slide("<p>42 dogs</p>") + slide('<p class="fragment answer">b</p>',
+                                        attributes=ASKED),
 }
+OF_THE_DECK = ("has the code", "shows its answer", '"42 dogs"')
 
 
 @pytest.fixture(scope="module")
@@ -186,16 +215,18 @@ def deck_folder(tmp_path_factory):
     from book import slides
     folder = tmp_path_factory.mktemp("decks")
     copy_mathjax(folder)
-    plt.imsave(folder / "tall.png", np.ones((640, 600, 3)))
+    plt.imsave(folder / "sharp.png", np.ones((400, 1860, 3)))
+    plt.imsave(folder / "tall.png", np.ones((1860, 1860, 3)))
+    plt.imsave(folder / "soft.png", np.ones((400, 1200, 3)))
     for name in slides.REVEAL_FILES:
         shutil.copy(slides.REVEAL / name, folder)
     for name in ("slides.css", "slides.js"):
         shutil.copy(ROOT / "book" / "static" / name, folder)
     for number, text in enumerate(BAD_SLIDES.values()):
-        (folder / f"{number}.slides.html").write_text(
+        (folder / f"{number:02}.slides.html").write_text(
             DECK.format("y^2", text), "utf-8")
     (folder / "note.slides.html").write_text(
-        DECK.format("\\left(1", ""), "utf-8")
+        DECK.format("\\left(1", slide()), "utf-8")
     return folder
 
 
@@ -208,12 +239,26 @@ def decks(deck_folder):
 @pytest.mark.parametrize("number, said", list(enumerate(BAD_SLIDES)))
 def test_a_bad_slide_is_found(decks, number, said):
     report = decks[number]
-    assert report.slides == 2
+    view = "deck" if said.startswith(OF_THE_DECK) else "slide 2"
     if not said:
         assert report.problems == {}
     else:
-        assert any(said in sentence for sentence in report.problems)
-        assert all(views == ["slide 2"] for views in report.problems.values())
+        assert any(said in sentence for sentence in report.problems), (
+            report.problems)
+        assert all(views == [view] for views in report.problems.values())
+
+
+@needs_chromium
+def test_a_slide_is_looked_at_in_both_sizes(deck_folder, tmp_path):
+    """What only a wall of 1920 pixels shows is found too."""
+    shutil.copytree(deck_folder, tmp_path, dirs_exist_ok=True)
+    for page in tmp_path.glob("*.slides.html"):
+        page.unlink()
+    wide = "<style>@media (min-width: 1900px) {.late {height: 700px}}</style>"
+    (tmp_path / "wide.slides.html").write_text(
+        DECK.format("y", slide(wide + '<div class="late">x</div>')), "utf-8")
+    [report] = asyncio.run(pages.examine(tmp_path))
+    assert any("the footer begins" in said for said in report.problems)
 
 
 @needs_chromium
@@ -227,13 +272,13 @@ def test_a_printed_slide_keeps_its_margins(deck_folder):
     async def padding():
         async with browser.opened() as chromium:
             page = await chromium.new_page()
-            await page.goto((deck_folder / "0.slides.html").as_uri()
+            await page.goto((deck_folder / "00.slides.html").as_uri()
                             + "?view=print")
             await page.evaluate("window.deckIsReady")
             return await page.evaluate(
                 "getComputedStyle(document.querySelector('.pdf-page section'))"
                 ".padding")
-    assert asyncio.run(padding()) == "32px 64px 24px"
+    assert asyncio.run(padding()) == "36px 64px 56px"
 
 
 # --- without a browser ------------------------------------------------------

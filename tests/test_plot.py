@@ -26,10 +26,13 @@ RECORD = {"times": [{"n": n, "is_causal": is_causal, "factor": 1, "contenders": 
           "memory": [{"n": n, "contender": name, "MiB": n * mib} for n in (256, 512)
                      for name, mib in (("attnlib online", 0.1), ("torch SDPA", 0))]}
 FIGURES = {
+    "references": ([["it", "is", "a", "b"], ["it", "is", "a", "c"]], "it", ["a", "c"]),
+    "flow": (),
     "scores_and_weights": (SCORES, WEIGHTS, WORDS),
     "weights_by_temperature": ((1, 2), (WEIGHTS, WEIGHTS), WORDS),
     "running_sum": (SCORES, (2, 4), WORDS),
     "score_matrix": (VALUE, VALUE, VALUE @ VALUE.T, 1, 2),
+    "masked_scores": (SCORES[None], SCORES[None], WORDS[:1], WORDS),
     "scores_to_weights": (MASKED, attnlib.softmax(MASKED), WORDS[:3]),
     "score_spread": ({4: LINE}, {4: LINE}),
     "smooth_maximum": (LINE, LINE, LINE),

@@ -7,19 +7,51 @@ import pytest
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
 from sphinx.testing.util import SphinxTestApp
 
-from book import editions
+from attnlib.exercises.engine.questions import questions
+from book import boxes, editions, notebooks
+from book import slides as decks
 
-CELLS = [  # slide type, cell
+QUESTION = questions()["longer_key"]
+
+ANSWER = [nbformat.v4.new_output("execute_result", {"text/plain": "2"},
+                                execution_count=1)]
+FIGURE = [nbformat.v4.new_output("display_data", {"image/png": (
+    "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAAAAAA6fptVAAAACklEQVR4nGNgAAAAAgABSK+kcQ"
+    "AAAABJRU5ErkJggg==")})]
+
+
+def code(source, outputs=(), **metadata):
+    return new_code_cell(source, execution_count=1, outputs=list(outputs),
+                         metadata=metadata)
+
+
+CELLS = [  # slide type or all that is said of slides, cell
     (None, new_markdown_cell("before the first slide")),
-    ("slide", new_markdown_cell("# Title $x$\n\nOpening words.")),
+    ("notes", new_markdown_cell("# Title $x$\n\nOpening words.")),
+    ({"slide_type": "slide", "minutes": 2, "notes": "Draw *it*."},
+     new_markdown_cell("## Section\n\nFirst a reason. **One & one are two.** "
+                       "A **term** of it.\n\n$$ y^2 $$")),
     ("notes", new_markdown_cell("Say *this*.")),
     ("skip", new_markdown_cell("not shown")),
-    (None, new_code_cell("1 + 1", execution_count=1, outputs=[
-        nbformat.v4.new_output("execute_result", {"text/plain": "2"},
-                               execution_count=1)])),
-    ("slide", new_markdown_cell("## Section\n\n> **Note.** A box.")),
-    ("fragment", new_markdown_cell("appears")),
-    ("subslide", new_markdown_cell("below")),
+    (None, code("1 + 1", ANSWER, tags=["hide-output"])),
+    ({"slide_type": "slide", "optional": True, "minutes": 3,
+      "title": "A title with $z$."},
+     new_markdown_cell("> **Note.** A box with one paragraph.")),
+    ("skip", new_markdown_cell("> **Note.** A box that is not shown.")),
+    ("fragment", new_markdown_cell("**This one appears later.**")),
+    ("subslide", new_markdown_cell("> **Exercise: it.** Long text. **Do one thing "
+                                   "only.**")),
+    ("-", code('predict("longer_key")')),
+    (None, code("2", tags=["hide-output"])),
+    ({"slide_type": "slide", "steps": True},
+     new_markdown_cell("**Step by step it goes.**\n\n- one\n- two")),
+    ({"slide_type": "-", "steps": True}, code("3", ANSWER)),
+    ({"slide_type": "slide", "build": {"right": [0.25]}, "minutes": 1},
+     code("figure()", FIGURE,
+          mystnb={"image": {"alt": "What there is to see."}})),
+    ("slide", code("print(inspect.getsource(attnlib.numpy.mine))")),
+    ("skip", code('def mine():\n    ...\n')),
+    ("skip", code('check("mine", mine)')),
 ]
 CONF = """\
 extensions = ["myst_nb", "book.boxes", "book.slides", "book.editions"]
@@ -28,6 +60,7 @@ myst_enable_extensions = ["dollarmath"]
 mathjax_path = "mathjax/tex-chtml.js"
 exclude_patterns = ["_build"]
 master_doc = "chapters/index"
+html_title, author = "A Book", "An Author"
 """
 INDEX = """\
 # A book
@@ -35,6 +68,7 @@ INDEX = """\
 ```{toctree}
 01_cut
 02_plain
+for_lecturers
 solutions/01_cut
 ```
 
@@ -46,7 +80,8 @@ solutions/01_cut
 def notebook(cells):
     for kind, cell in cells:
         if kind:
-            cell.metadata["slideshow"] = {"slide_type": kind}
+            cell.metadata["slideshow"] = (
+                {"slide_type": kind} if isinstance(kind, str) else kind)
     return new_notebook(cells=[cell for _, cell in cells])
 
 
@@ -55,6 +90,8 @@ def built(folder):
     (chapters / "solutions").mkdir(parents=True)
     (folder / "conf.py").write_text(CONF)
     (chapters / "index.md").write_text(INDEX)
+    (chapters / "for_lecturers.md").write_text(
+        "# For lecturers\n\n<!-- questions 01_raw_scores -->\n")
     nbformat.write(notebook(CELLS), chapters / "01_cut.ipynb")
     plain = notebook([(None, new_markdown_cell("# Plain"))])
     nbformat.write(plain, chapters / "02_plain.ipynb")
@@ -77,24 +114,122 @@ def deck(book):
     return (book / "chapters" / "01_cut.slides.html").read_text("utf-8")
 
 
-def test_slides_fragments_and_notes_are_where_the_cells_say(deck):
-    shape = re.findall(r'</?section>|<h\d>|class="fragment"|class="notes"',
-                       deck)
-    assert shape == [
-        "<section>", "<h1>", 'class="notes"', "</section>",
-        "<section>", "<section>", "<h2>", 'class="fragment"', "</section>",
-        "<section>", "<h2>", "</section>", "</section>"]
+@pytest.fixture(scope="module")
+def slides(deck):
+    """Each slide as (what stands on it, its notes)."""
+    found = re.findall(r"<section.*?</section>", deck, re.DOTALL)
+    return [re.fullmatch(r'(.*?)(?:<aside class="notes">(.*)</aside>)?'
+                         "</section>", slide, re.DOTALL).groups(default="")
+            for slide in found]
 
 
-def test_a_deck_shows_what_the_page_shows(deck):
-    for text in ("Title <span class=\"math notranslate nohighlight\">"
-                 "\\(x\\)</span>", "Opening words.", "<em>this</em>",
-                 '1 + 1', '<div class="note admonition">',
-                 "Section", "appears", "below"):
-        assert text in deck, text
+def title(slide):
+    return re.search(r"<h[12]>(.*?)</h[12]>", slide[0]).group(1)
+
+
+def test_one_line_of_slides_each_with_its_title(slides, deck):
+    assert deck.count("<section") == len(slides) == 9
+    assert [title(slide) for slide in slides] == [
+        "Title x", "One &amp; one are two.",
+        'A title with <span class="math notranslate nohighlight">\\(z\\)</span>.',
+        "Exercise: it", boxes.words(QUESTION.text), "Section",
+        "Step by step it goes.", "Section", "Section"]
+
+
+def test_the_first_slide_says_whose_it_is(slides):
+    wall, notes = slides[0]
+    for text in ("Chapter 1<", "A Book", "An Author", "CC BY 4.0"):
+        assert text in wall
+    assert re.search(r"20\d\d-\d\d-\d\d, [0-9a-f]{7}", wall)
+    assert "9 slides, 1 of them optional: 3 minutes" in notes
+
+
+def test_the_bold_sentence_is_on_the_wall_and_the_prose_in_the_notes(slides):
+    wall, notes = slides[1]
+    assert '<p class="section">Section</p>' in wall
+    assert "y^2" in wall and "First a reason." not in wall
+    assert "First a reason." in notes and "<em>this</em>" in notes
+    assert notes.startswith("<p><b>2 min, 2 so far.</b></p>")
+    assert "Draw <em>it</em>." in notes
+
+
+def test_skip_and_subslide_hold_for_boxes_of_one_paragraph(slides, deck):
+    assert "A box with one paragraph." in slides[2][0]
     assert "not shown" not in deck and "before the first" not in deck
-    assert deck.index("Say") > deck.index('class="notes"') > deck.index(
-        '1 + 1')
+    assert "Long text" not in slides[3][0] and "Long text" in slides[3][1]
+
+
+def test_an_optional_slide_is_marked_and_takes_no_time(slides):
+    assert '<span class="optional">optional</span>' in slides[2][0]
+    assert "<b>3 min.</b>" in slides[2][1]
+    assert ["optional" in wall for wall, _ in slides].count(True) == 1
+    assert "<b>1 min, 3 so far.</b>" in slides[7][1]
+
+
+def test_what_appears_later_is_a_fragment(slides):
+    assert ('<div class="fragment"><p class="claim">This one appears later.</p>'
+            in slides[2][0])
+    assert slides[6][0].count('<li class="fragment">') == 2
+    assert re.search(r'class="cell_output[^"]* fragment', slides[6][0])
+
+
+def test_a_figure_is_uncovered_bit_by_bit_and_told_once(slides):
+    parts = re.findall(r"<img[^>]*>", slides[7][0])
+    assert ["inset(0 75% 0 0%)" in parts[0], "inset(0 0% 0 25%)" in parts[1]
+            ] == [True, True]
+    assert slides[7][0].count("What there is to see.") == 1
+
+
+def test_a_question_has_its_answer_on_the_next_fragment(slides):
+    wall, notes = slides[4]
+    assert (f'data-question="longer_key" data-shows="{QUESTION.shows}"' in wall)
+    right = QUESTION.lettered[QUESTION.right]
+    before, after = wall.split('<div class="fragment answer"')
+    assert right.because in after and right.because not in before
+    for choice in QUESTION.choices:
+        assert choice.text in before
+        assert (choice.because in notes) == (choice is not right)
+
+
+def test_what_folds_on_the_page_is_open_in_the_deck(slides, book):
+    page = (book / "chapters" / "01_cut.html").read_text("utf-8")
+    assert '<details class="admonition hide' in page
+    assert "<details" not in slides[1][0]
+    assert re.search(r'class="output[^>]*>.*2\n', slides[1][0], re.DOTALL)
+
+
+def test_code_that_an_exercise_asks_for_later_is_marked(slides, deck):
+    assert '<div data-gives-away="mine">' in slides[8][0]
+    assert deck.count("data-gives-away") == 1
+
+
+def test_every_slide_but_the_first_has_its_footer(slides):
+    for place, (wall, _) in enumerate(slides[1:], 2):
+        assert (f"<span>A Book · Title x · CC BY 4.0</span> "
+                f"<span>{place} / 9</span>") in wall
+
+
+@pytest.mark.parametrize("path", [
+    path for path in notebooks.notebook_paths() if path.stem[:2].isdigit()
+    and path.parent == notebooks.CHAPTERS], ids=lambda path: path.stem)
+def test_every_cell_of_a_chapter_has_its_blocks(path, tmp_path):
+    """Each block of the page is known to come from the cell that wrote it."""
+    source = nbformat.read(path, as_version=4)
+    (tmp_path / "conf.py").write_text(CONF.replace(
+        "chapters/index", "page").replace(', "book.editions"', ""))
+    nbformat.write(source, tmp_path / "page.ipynb")
+    app = SphinxTestApp("html", srcdir=tmp_path)
+    app.build()
+    blocks = list(decks.walk(app.env.get_doctree("page")))
+    app.cleanup()
+    for number, cell in enumerate(source.cells):
+        text = "".join(block.astext() for block in blocks
+                       if block["cell"] == number)
+        first = re.search(r"[A-Za-z]{5,}", cell.source)
+        if "remove-cell" in cell.metadata.get("tags", []) or not first:
+            continue
+        if "predict(" not in cell.source:
+            assert first.group() in text, cell.source
 
 
 def test_a_deck_asks_nothing_of_another_host(book, deck):
@@ -125,7 +260,20 @@ def test_pdfs_are_linked_once_they_are_there(book, tmp_path):
     prints.link_to_pdfs(page)
     prints.link_to_pdfs(page)
     assert page.read_text().count('<a href="01_cut.pdf">PDF</a>') == 1
-    assert "slides.pdf" not in page.read_text()
+    assert 'href="01_cut.slides.pdf"' not in page.read_text()
+
+
+def test_the_lecturers_page_has_decks_their_pdfs_and_the_questions(
+        book, tmp_path):
+    from book import prints
+    page = tmp_path / "for_lecturers.html"
+    page.write_text((book / "chapters" / "for_lecturers.html").read_text())
+    assert '<a href="01_cut.slides.html">Slides: Title x</a>' in page.read_text()
+    (tmp_path / "01_cut.slides.pdf").touch()
+    prints.link_to_pdfs(page)
+    assert '<a href="01_cut.slides.pdf">PDF</a>' in page.read_text()
+    for text in (QUESTION.text, *(choice.because for choice in QUESTION.choices)):
+        assert text in page.read_text()
 
 
 def test_the_archive_holds_the_book_below_one_folder(book):

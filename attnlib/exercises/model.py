@@ -333,3 +333,32 @@ def as_arrays(result):
     """A tuple of arrays, whether the answer has one part or several."""
     parts = result if isinstance(result, tuple) else (result,)
     return tuple(np.asarray(part) for part in parts)
+
+
+@dataclass(frozen=True)
+class Choice:
+    """An answer that a question offers, and why: of the right one why it is, of a wrong one what it takes for granted."""
+
+    text: str
+    because: str
+
+
+@dataclass(frozen=True)
+class Question:
+    """What readers predict before a cell answers it.
+
+    `name` is what predict() is called with, right before that cell; `choices` are three or four, called a, b, c, d;
+    `right` is the letter of the one that is so; `shows` is what the cell's output then holds, a piece of its text.
+    Plain Unicode; `code` and *emphasis* as in Markdown.
+    """
+
+    name: str
+    text: str
+    choices: tuple
+    right: str
+    shows: str
+
+    @property
+    def lettered(self):
+        """{letter: choice}."""
+        return dict(zip("abcd", self.choices))

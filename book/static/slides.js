@@ -33,7 +33,7 @@ const start = async () => {
   const laidOut = new Promise((resolve) => Reveal.on("pdf-ready", resolve));
   await Reveal.initialize({
     width: 1280, height: 720, margin: 0, center: false,
-    hash: true, slideNumber: "c/t", transition: "none",
+    display: "flex", hash: true, transition: "none",
     pdfSeparateFragments: false,
     scrollActivationWidth: null, // or a phone shows an empty page
     plugins: [RevealNotes],
