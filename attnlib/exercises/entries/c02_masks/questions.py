@@ -1,0 +1,82 @@
+"""What readers of *Masks* predict."""
+
+from ...model import Choice, Question
+
+QUESTIONS = (
+    Question(
+        "masked_afterwards",
+        "Two keys have the scores 0 and 1000, and the second must not be seen. Its weight is set to 0 after the softmax, "
+        "and what is left is divided by its sum. What are the weights?",
+        (Choice("1 and 0.",
+                "This takes what is equal on paper for equal on a machine. There the first weight was 0 before the mask "
+                "came."),
+         Choice("0 and 0.",
+                "This forgets the division that makes the weights sum to 1 again: 0 divided by 0 is no number."),
+         Choice("nan and nan.",
+                "The first weight was exp(-1000), which is 0 for a machine. What is left to divide by is 0 as well."),
+         Choice("0.5 and 0.5.",
+                "This takes for granted that nothing left means equal shares. A machine divides 0 by 0.")),
+        right="c",
+        shows="masked afterwards: [nan nan]",
+    ),
+    Question(
+        "what_old_sees",
+        "In *Ada's old cat sleeps*, which words does *old* see under the causal mask?",
+        (Choice("Ada's.",
+                "This takes *before* without the word itself. The first word would then see nothing at all."),
+         Choice("Ada's and old.",
+                "Query i may attend to keys 0 to i, and old is word 1."),
+         Choice("cat and sleeps.",
+                "This takes the mask for what is looked forward to, or True for *hidden*. In this book it means "
+                "*may attend*."),
+         Choice("All four words, the later ones with less weight.",
+                "This takes the mask for a preference. A masked key has no weight at all.")),
+        right="b",
+        shows="old sees: Ada's old\n",
+    ),
+    Question(
+        "one_query_causal",
+        "A model that writes calls attention with one query, that of its sixth word, with six keys, and with "
+        "is_causal=True. How many keys does the query see?",
+        (Choice("All six: it is the last word.",
+                "This takes for granted that the function knows where the query stands. It counts queries from 0, and "
+                "this one is query 0."),
+         Choice("One, the first.",
+                "Aligned at the top left, query 0 stands beside key 0 and sees nothing later."),
+         Choice("None: the shapes do not fit.",
+                "This takes a causal mask for a square one. It may have any number of rows and columns."),
+         Choice("Five: all but itself.",
+                "This takes *before* without the word itself, and the query to stand at the end.")),
+        right="b",
+        shows="the last query alone: [-0.233 -0.256  0.962 -1.181]",
+    ),
+    Question(
+        "minus_a_billion",
+        "A query may see none of its four keys. All four scores are replaced by -1e9, and the softmax follows. What are "
+        "the weights?",
+        (Choice("All 0: exp(-1e9) is 0.",
+                "This forgets that the softmax subtracts the row's maximum, which is -1e9 itself."),
+         Choice("All a quarter.",
+                "Four equal scores, however low, have equal weights: the query attends to all that it must not see."),
+         Choice("nan: the sum is 0.",
+                "That is what -inf gives. With -1e9 each exponent is -1e9 minus -1e9, which is 0."),
+         Choice("Those of the scores before: the same number was put in everywhere.",
+                "This takes *put in* for *added*. The scores are gone.")),
+        right="b",
+        shows="-1e9: exponentials [1. 1. 1. 1.], sum 4.0",
+    ),
+    Question(
+        "looks_causal",
+        "Weights are multiplied by a causal mask of 0 and 1 after the softmax, and not divided again. All weights of "
+        "later words are 0. Does a later word move an earlier output?",
+        (Choice("No: its weight is 0.",
+                "This takes the weight for the only way in. Each weight has been divided by a sum, and the hidden "
+                "exponentials are in it."),
+         Choice("Yes, through the sum that every weight is divided by.",
+                "A later word with a high score makes the sum larger, and all weights of the row smaller."),
+         Choice("Only where it has a large value.",
+                "This looks for the leak in the values. They are multiplied by 0; it is the scores that get through.")),
+        right="b",
+        shows="behind largest influence of a later word: 0.1",
+    ),
+)
