@@ -22,12 +22,14 @@ from pathlib import Path
 OLDEST_PYTHON = (3, 11)
 ROOT = Path(__file__).resolve().parent
 VENV = ROOT / ".venv"
-# Made first and filled in last: without it .venv is not ours to remove, and
-# without the right text in it .venv is not finished.
+# Made first, filled in last and removed last: without it .venv is not ours to
+# remove, and without the right text in it .venv is not finished.
 STAMP = VENV / "made-by-run.py"
 HTML = ROOT / "_build" / "html"
 STUDENT = ROOT / "_build" / "student"  # the same without the solutions
 FIRST_PAGE = HTML / "index.html"
+# Made last and removed first: without it some of the pages are missing.
+LAST_PAGE = STUDENT / "index.html"
 
 DISK_IS_FULL = ("the disk is full: free about 3 GB (6 GB where torch brings "
                 "its GPU libraries), then run this again")
@@ -35,13 +37,17 @@ NO_VENV_MODULE = ("this Python cannot make virtual environments: install its "
                   "venv package (on Debian and Ubuntu: sudo apt install "
                   "python3-venv), then run this again")
 PIP_FAILURES = (  # the first pattern found in what pip wrote names the cause
-    (r"No space left on device|Errno 28|not enough space on the disk",
-     DISK_IS_FULL),
+    (r"No space left on device|Errno 28\b|not enough space on the disk|"
+     r"[Dd]isk quota exceeded|Errno 122\b", DISK_IS_FULL),
     (r"NewConnectionError|ConnectTimeout|ReadTimeout|ProxyError|SSLError|"
      r"NameResolutionError|Connection (broken|refused|reset|aborted)|"
      r"IncompleteRead|name resolution",
      "a download failed: check the connection to https://pypi.org (and the "
      "proxy, if there is one), then run this again"),
+    (r"Could not find a version.*\(from versions: none\)",
+     "pip found no version of a package at all (the lines above name it): "
+     "check the connection to https://pypi.org, or whatever index pip is set "
+     "to use, then run this again"),
     (r"No matching distribution|Could not find a version",
      "a package in requirements.txt has no build for Python {}.{} on this "
      "machine (the lines above name it): try Python 3.11, 3.12 or 3.13"
@@ -95,16 +101,19 @@ def set_up():
         try:
             make_venv()
         except BaseException as error:
-            shutil.rmtree(str(VENV), ignore_errors=True)
             raise half_made(error)
 
 
 def half_made(error):
-    """The failure that says that nothing half-made was left behind."""
+    """Remove what is half-made; the failure that says what was left."""
+    with contextlib.suppress(OSError):
+        remove_venv()
+    left = (" (the half-made .venv was removed)" if not VENV.exists() else
+            " (a half-made .venv is left: the next run removes it)")
     if isinstance(error, KeyboardInterrupt):
-        return Failure("stopped; the half-made .venv was removed", 130)
+        return Failure("stopped" + left, 130)
     sentence = str(error) if isinstance(error, Failure) else why(error)
-    return Failure(sentence + " (the half-made .venv was removed)")
+    return Failure(sentence + left)
 
 
 def remove_old_venv():
@@ -118,7 +127,23 @@ def remove_old_venv():
                       "then run this again")
     say("removing .venv: it is unfinished, or was made for other "
         "requirements or another Python")
-    shutil.rmtree(str(VENV))
+    try:
+        remove_venv()
+    except OSError as error:
+        raise Failure(".venv could not be removed ({}): end what still uses "
+                      "it, then run this again".format(error))
+
+
+def remove_venv():
+    """Remove .venv so that what a kill leaves of it is still known as ours."""
+    STAMP.write_text("")
+    for path in VENV.iterdir():
+        if path.is_dir() and not path.is_symlink():
+            shutil.rmtree(str(path))
+        elif path != STAMP:
+            path.unlink()
+    STAMP.unlink()
+    VENV.rmdir()
 
 
 def make_venv():
@@ -128,8 +153,12 @@ def make_venv():
         platform.python_version()))
     VENV.mkdir(exist_ok=True)
     STAMP.write_text("unfinished")
-    run_or_explain([sys.executable, "-m", "venv", str(VENV)],
-                   "python -m venv failed; its lines above say why")
+    otherwise = "python -m {} failed; its lines above say why"
+    run_or_explain([sys.executable, "-m", "venv", "--without-pip", str(VENV)],
+                   otherwise.format("venv"))
+    # venv itself would run this too, and keep to itself why it failed.
+    run_or_explain([str(in_venv("python")), "-m", "ensurepip", "--upgrade",
+                    "--default-pip"], otherwise.format("ensurepip"))
     say("installing requirements.txt (2 of 2); this takes a minute or two, "
         "longer on a slow connection")
     run_or_explain([str(in_venv("python")), "-m", "pip", "install",
@@ -147,7 +176,7 @@ def run_or_explain(command, otherwise):
     process = subprocess.Popen(command, cwd=str(ROOT), env=environment(),
                                stdin=subprocess.DEVNULL,
                                stderr=subprocess.PIPE, encoding="utf-8",
-                               errors="replace")
+                               errors="replace", close_fds=False)
     errors = []
     try:
         for line in process.stderr:
@@ -169,15 +198,23 @@ def environment():
     """The environment of every program started here."""
     outside = ("PYTHONPATH", "PYTHONHOME")  # would reach past .venv
     kept = {k: v for k, v in os.environ.items() if k not in outside}
-    return dict(kept, PYTHONUTF8="1")
+    # Only a pip that tries again, and is not silent, says what failed.
+    return dict(kept, PYTHONUTF8="1", PIP_RETRIES="5", PIP_QUIET="0")
 
 
 @contextlib.contextmanager
 def one_at_a_time():
-    """Hold a lock on this file: .venv and _build are made by one run only."""
+    """Hold a lock on this file: .venv and _build are made by one run only.
+
+    The programs started meanwhile hold it too (close_fds=False), each to its
+    own end: a pip that outlives a killed run does not write into the next
+    run's .venv.
+    """
     with open(str(ROOT / "run.py"), "rb") as file:
+        os.set_inheritable(file.fileno(), True)
         if not lock(file):
-            say("another run is at work in this folder; waiting for it")
+            say("another run, or what a killed one has started, is at work "
+                "in this folder; waiting for it")
             while not lock(file):
                 time.sleep(0.2)
         yield
@@ -204,23 +241,23 @@ def lock(file):
 def call(*command, **more):
     """The exit code of a command; `more` goes into its environment."""
     return subprocess.call([str(part) for part in command], cwd=str(ROOT),
-                           env=dict(environment(), **more))
+                           env=dict(environment(), **more),
+                           close_fds=False)  # see one_at_a_time
 
 
 def book(options):
     set_up()
     with one_at_a_time():
         # A warm build shows only the warnings of the pages that changed.
+        LAST_PAGE.unlink(missing_ok=True)
         if HTML.parent.exists():
             shutil.rmtree(str(HTML.parent))
         code = build() or build_student()
     if code != 0:
-        FIRST_PAGE.unlink(missing_ok=True)  # so that is_built() is False
         raise Failure("the book was not built; the warnings and errors above "
                       "say why", code)
     say("the first page is {}\n        {}\n        and without the "
-        "solutions {}".format(FIRST_PAGE, FIRST_PAGE.as_uri(),
-                              STUDENT / "index.html"))
+        "solutions {}".format(FIRST_PAGE, FIRST_PAGE.as_uri(), LAST_PAGE))
     return 0
 
 
@@ -288,8 +325,8 @@ def serve(options):
 
 
 def is_built():
-    """Whether the pages are newer than everything they are made from."""
-    if not FIRST_PAGE.exists():
+    """Whether all pages are there, newer than all that they are made from."""
+    if not (FIRST_PAGE.exists() and LAST_PAGE.exists()):
         return False
     sources = [ROOT / "_config.yml", ROOT / "_toc.yml"]
     for folder in ("chapters", "book"):
@@ -360,7 +397,8 @@ def parse(arguments):
 
 
 def why(error):
-    if getattr(error, "errno", None) == errno.ENOSPC:
+    full = (errno.ENOSPC, getattr(errno, "EDQUOT", None))  # no quota on Windows
+    if isinstance(error, OSError) and error.errno in full:
         return DISK_IS_FULL
     return "{}: {}".format(type(error).__name__, error)
 
