@@ -1,4 +1,4 @@
-"""The part of Triton that chapter 14 uses, for machines for which Triton does not exist: macOS, Windows.
+"""The part of Triton that chapter 15 uses, for machines for which Triton does not exist: macOS, Windows.
 
 Runs a kernel's programs one after the other on the CPU, on torch tensors. It is no compiler, and
 no test of a kernel: Triton's own interpreter (TRITON_INTERPRET=1) is far closer to a GPU.

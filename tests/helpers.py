@@ -146,7 +146,7 @@ def surrounded():
     """
     from torch.utils._python_dispatch import TorchDispatchMode
 
-    from attnlib.exercises.watch import kernels_watched
+    from attnlib.exercises.families.triton_launches import kernels_watched
     buffers = []
 
     class Surround(TorchDispatchMode):

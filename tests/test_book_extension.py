@@ -91,3 +91,23 @@ def test_boxes_in_html(build):
 
 def test_an_empty_block_quote_stays():
     assert boxes.box_from(nodes.block_quote()) is None
+
+
+def test_a_chapter_has_the_number_of_its_file(tmp_path):
+    """In its own title and sections, and in the links to it; other pages keep what Sphinx gives them."""
+    (tmp_path / "chapters").mkdir()
+    (tmp_path / "conf.py").write_text("extensions = ['myst_nb', 'book.numbers']\nroot_doc = 'index'\n")
+    (tmp_path / "index.md").write_text(
+        "# Book\n\n```{toctree}\n:numbered:\nchapters/01_one\nchapters/07_seven\nother\n```\n")
+    (tmp_path / "chapters" / "01_one.md").write_text("# One\n\n## Part\n")
+    (tmp_path / "chapters" / "07_seven.md").write_text("# Seven\n\n## First\n\n## Second\n")
+    (tmp_path / "other.md").write_text("# Other\n")
+    app = SphinxTestApp("html", srcdir=tmp_path)
+    app.build()
+    numbers = app.env.toc_secnumbers
+    page = (app.outdir / "chapters" / "07_seven.html").read_text()
+    index = (app.outdir / "index.html").read_text()
+    app.cleanup()
+    assert numbers["chapters/07_seven"] == {"": (7,), "#first": (7, 1), "#second": (7, 2)}
+    assert numbers["chapters/01_one"][""] == (1,) and numbers["other"][""] == (3,)
+    assert "7.2. </span>Second" in page and "7. Seven" in index and "3. Other" in index

@@ -13,7 +13,7 @@ from attnlib import no_triton
 from book import notebooks
 
 TESTS = Path(__file__).parent
-CHAPTERS = ["14_from_numpy_to_cuda.ipynb", "solutions/14_from_numpy_to_cuda.ipynb"]
+CHAPTERS = ["15_numpy_to_gpu.ipynb", "solutions/15_numpy_to_gpu.ipynb"]
 
 
 def code_cells(chapter):

@@ -3,9 +3,10 @@
 import numpy as np
 import pytest
 
-from attnlib.exercises import catalogue, grade
-from attnlib.exercises.grading import PARTS, exercises
-from attnlib.exercises.proof import load_answers, prove_pairs, prove_singles
+from attnlib.exercises import grade
+from attnlib.exercises.engine import catalogue
+from attnlib.exercises.engine.grading import PARTS, exercises
+from attnlib.exercises.engine.prove import load_answers, prove_pairs, prove_singles
 
 ENTRIES = [entry for entries in load_answers().values() for entry in entries]
 NAMES = list(exercises())

@@ -4,8 +4,9 @@ import importlib.util
 
 import pytest
 
-from attnlib.exercises import grade, watch
-from attnlib.exercises.proof import load_answers
+from attnlib.exercises import grade
+from attnlib.exercises.families import triton_launches as launches
+from attnlib.exercises.engine.prove import load_answers
 
 KERNELS = ("softmax_triton", "flash_attention_triton")
 NEEDS_TRITON = pytest.mark.skipif(not importlib.util.find_spec("triton"), reason="Triton is not installed")
@@ -13,8 +14,8 @@ NEEDS_TRITON = pytest.mark.skipif(not importlib.util.find_spec("triton"), reason
 
 @pytest.mark.parametrize("name", KERNELS)
 def test_without_gpu_and_interpreter_a_kernel_is_not_called_wrong(name, monkeypatch):
-    monkeypatch.setattr(watch, "interpreted", lambda: False)
-    monkeypatch.setattr(watch, "has_cuda", lambda: False)
+    monkeypatch.setattr(launches, "interpreted", lambda: False)
+    monkeypatch.setattr(launches, "has_cuda", lambda: False)
     monkeypatch.setenv("TRITON_INTERPRET", "0")
     result = grade(name, lambda *args: args[0])
     assert result.status == "not attempted" and not result.mistakes
@@ -22,8 +23,8 @@ def test_without_gpu_and_interpreter_a_kernel_is_not_called_wrong(name, monkeypa
 
 
 def test_interpreter_asked_for_too_late(monkeypatch):
-    monkeypatch.setattr(watch, "interpreted", lambda: False)
-    monkeypatch.setattr(watch, "has_cuda", lambda: False)
+    monkeypatch.setattr(launches, "interpreted", lambda: False)
+    monkeypatch.setattr(launches, "has_cuda", lambda: False)
     monkeypatch.setenv("TRITON_INTERPRET", "1")
     monkeypatch.setattr(importlib.util, "find_spec", lambda name: name)
     assert "restart" in grade("softmax_triton", lambda scores: scores).message

@@ -11,7 +11,7 @@ import pytest
 import torch
 
 from attnlib import api, attention
-from attnlib.exercises.watch import tables_made
+from attnlib.exercises.families.torch_calls import tables_made
 from helpers import (
     BATCH, D_K, D_V, HAS_INTERPRETER, HEADS, N_K, N_Q, TRITON_DTYPES, assert_close, draws, each_torch, each_triton,
     in_library, mask_shapes, no_warnings, normal, poisoned, random_mask, surrounded, to_float64, to_library)

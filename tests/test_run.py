@@ -480,9 +480,9 @@ def test_cells_without_ids_get_the_same_ids_each_time():
 
 def test_chapters_are_named_by_path_name_stem_or_number(tmp_path):
     paths = [tmp_path / name for name in (
-        "01_scores.ipynb", "04_softmax.ipynb", "solutions/04_softmax.ipynb")]
+        "01_scores.ipynb", "03_softmax.ipynb", "solutions/03_softmax.ipynb")]
     assert fill.chosen([], paths) == paths
-    for name in ("04", "04_softmax", "04_softmax.ipynb"):
+    for name in ("03", "03_softmax", "03_softmax.ipynb"):
         assert fill.chosen([name], paths) == paths[1:]
     assert fill.chosen([str(paths[2])], paths) == paths[2:]
     with pytest.raises(fill.Unusable, match="no notebook is called '4'"):

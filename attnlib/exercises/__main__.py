@@ -3,8 +3,8 @@
 import argparse
 import sys
 
-from . import catalogue
-from .proof import table
+from .engine import catalogue
+from .engine.prove import table
 
 
 def main(words):
@@ -25,9 +25,9 @@ def main(words):
 
 def grade(words):
     """Grade the notebooks that a class has handed in."""
-    from . import handed_in  # needs POSIX
+    from .classroom import grade as marking  # needs POSIX
 
-    return handed_in.main(argparse.ArgumentParser("python3 -m attnlib.exercises grade", description=grade.__doc__), words)
+    return marking.main(argparse.ArgumentParser("python3 -m attnlib.exercises grade", description=grade.__doc__), words)
 
 
 if __name__ == "__main__":

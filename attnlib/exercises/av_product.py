@@ -8,8 +8,8 @@ from types import SimpleNamespace
 import numpy as np
 
 from . import raw_scores, softmax
-from .audits import grows
-from .engine import FLOAT16, FLOAT32, HUGE, LEADING, PLAIN, SQUARE, Case, Exercise, Mistake, normal
+from .families.memory import grows
+from .model import FLOAT16, FLOAT32, HUGE, LEADING, PLAIN, SQUARE, Case, Exercise, Mistake, normal
 from .raw_scores import swap
 
 PART = "The AV product"

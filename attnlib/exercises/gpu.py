@@ -9,9 +9,9 @@ import numpy as np
 from . import raw_scores
 from .av_product import (ATTENTION_STEPS, MASKING_MISTAKES, attention, attention_answer, attention_cases,
                          pick)
-from .engine import FLOAT16, FLOAT32, HUGE, LEADING, PLAIN, SQUARE, Case, Exercise, Mistake, each, normal
-from .generic import DEVICE
-from .watch import Listener, torch_missing
+from .model import FLOAT16, FLOAT32, HUGE, LEADING, PLAIN, SQUARE, Case, Exercise, Mistake, each, normal
+from .engine.generic import DEVICE
+from .families.torch_calls import Listener, torch_missing
 
 PART = "On the GPU"
 

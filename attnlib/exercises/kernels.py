@@ -9,8 +9,9 @@ import numpy as np
 
 from . import gpu, raw_scores, softmax
 from .av_product import ATTENTION_STEPS, attention, attention_answer, pick
-from .engine import FLOAT16, HUGE, PLAIN, SQUARE, Case, Exercise, Mistake, each, normal
-from .watch import NEVER_WRITTEN, Kernels, Listener, kernel_device, kernels_missing, kernels_watched, tables_made
+from .model import FLOAT16, HUGE, PLAIN, SQUARE, Case, Exercise, Mistake, each, normal
+from .families.torch_calls import Listener, tables_made
+from .families.triton_launches import NEVER_WRITTEN, Kernels, kernel_device, kernels_missing, kernels_watched
 
 PART = "Kernels in Triton"
 

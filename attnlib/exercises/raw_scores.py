@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from .engine import FLOAT16, FLOAT32, LEADING, PLAIN, SQUARE, Case, Exercise, Mistake, normal
+from .model import FLOAT16, FLOAT32, LEADING, PLAIN, SQUARE, Case, Exercise, Mistake, normal
 
 PART = "Raw scores"
 

@@ -4,9 +4,9 @@ from dataclasses import replace
 
 import numpy as np
 
-from . import generic
-from .audits import grows
-from .engine import (FLOAT16, FLOAT32, HUGE, LEADING, NEG_INF, PLAIN, SMALL, SQUARE, Case, Exercise, Mistake, Once,
+from .engine import generic
+from .families.memory import grows
+from .model import (FLOAT16, FLOAT32, HUGE, LEADING, NEG_INF, PLAIN, SMALL, SQUARE, Case, Exercise, Mistake, Once,
                      each, normal)
 from .raw_scores import ZERO_FILL, named
 

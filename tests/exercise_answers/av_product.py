@@ -5,7 +5,7 @@ import math
 import numpy as np
 
 import attnlib
-from attnlib.exercises.proof import Answers
+from attnlib.exercises.engine.prove import Answers
 
 ANSWERS = answers = Answers()
 

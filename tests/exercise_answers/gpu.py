@@ -10,7 +10,7 @@ import torch.nn.functional as F
 
 import attnlib
 from attnlib import dense_torch
-from attnlib.exercises.proof import Answers
+from attnlib.exercises.engine.prove import Answers
 
 ANSWERS = answers = Answers()
 

@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 
-from attnlib.exercises.proof import Answers
+from attnlib.exercises.engine.prove import Answers
 
 ANSWERS = answers = Answers()
 

@@ -9,7 +9,7 @@ import os
 import torch
 import torch.nn.functional as F
 
-from attnlib.exercises.proof import Answers
+from attnlib.exercises.engine.prove import Answers
 
 ANSWERS = answers = Answers()
 

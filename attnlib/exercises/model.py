@@ -107,8 +107,6 @@ from types import SimpleNamespace
 
 import numpy as np
 
-from .guard import Failure
-
 PLAIN = "ordinary input"
 SQUARE = "equal sizes"
 LEADING = "leading axes"
@@ -117,6 +115,56 @@ FLOAT16 = "float16"
 HUGE = "scores of ±10000"
 NEG_INF = "scores of -inf"
 SMALL = "tiny scores"
+
+
+@dataclass(frozen=True)
+class Failure:
+    """An exception of the learner's function, as text: it keeps no frame and no array alive."""
+
+    kind: str  # the exception's class name
+    text: str
+    line_number: int = 0
+    line: str = ""
+
+    @property
+    def family(self):
+        return family(self.kind, self.text)[0]
+
+    @property
+    def cause(self):
+        return family(self.kind, self.text)[1]
+
+
+SHAPE_CAUSES = (
+    ("matmul", ("matmul", "not aligned", "core dimension", "mat1 and mat2", "must match the size")),
+    ("broadcast", ("broadcast", "must match the existing size", "size of tensor")),
+    ("bmm", ("3d tensor",)),
+    ("bounds", ("outside its tensors",)),
+    ("unpack", ("to unpack",)),
+    ("power", ("power of 2",)),
+    ("axis", ("axis", "axes", "dimension out of range")),
+    ("index", ("index", "indices")),
+    ("reshape", ("reshape",)),
+    ("einsum", ("einsum", "einstein")),
+    ("shape", ("shape", "dimension", "size")),
+)
+
+
+@functools.cache
+def family(kind, text):
+    """(family, cause) of an exception: its family is shape, arithmetic, time or other."""
+    if kind == "FloatingPointError" and "underflow" in text:
+        return "other", "underflow"  # harmless: a power of 0
+    if kind in ("OverflowError", "ZeroDivisionError", "FloatingPointError") or "math domain" in text:
+        return "arithmetic", kind
+    if kind == "TimeUp":
+        return "time", kind
+    if kind in ("ValueError", "IndexError", "AxisError", "RuntimeError", "LinAlgError"):
+        lowered = text.lower()
+        for cause, words in SHAPE_CAUSES:
+            if any(word in lowered for word in words):
+                return "shape", cause
+    return "other", kind
 
 
 @dataclass(frozen=True, eq=False)

@@ -1,6 +1,6 @@
 """Grades a folder of notebooks that a class hands in: `python3 -m attnlib.exercises grade FOLDER`.
 
-Submitted code is run, each notebook in a process of its own (keeper.py, untrusted.py, fence.py).
+Submitted code is run, each notebook in a process of its own (process.py, notebook.py, confine.py).
 """
 
 import ast
@@ -18,14 +18,15 @@ from collections import Counter, defaultdict
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from . import catalogue, fence, keeper
-from .grading import exercises
-from .untrusted import as_python
+from ..engine import catalogue
+from ..engine.grading import exercises
+from . import confine, process
+from .notebook import as_python
 
 COLUMNS = ("learner", "exercise", "status", "mistakes", "notebook", "note")
 STATUSES = ("correct", "incorrect", "error", "not attempted")
 LARGEST = 50 << 20  # bytes of a notebook; figures can make it large
-# Moodle: "Ada Lovelace_123_assignsubmission_file_"; Canvas: "lovelaceada_LATE_123_456_04_softmax"
+# Moodle: "Ada Lovelace_123_assignsubmission_file_"; Canvas: "lovelaceada_LATE_123_456_03_softmax"
 LEARNING_PLATFORMS = (r"(?P<name>.+)_\d+_assignsubmission_.*", r"(?P<name>[^\W_]+)(_LATE)?_\d+_\d+_.*")
 MOST_TOLD, MOST_LISTED = 5, 12
 
@@ -209,7 +210,7 @@ def rows(notebook, limits):
     mine = {"learner": notebook.learner, "notebook": notebook.where}
     if notebook.problem:
         return [dict(mine, status="error", note=notebook.problem)]
-    result = keeper.attend(notebook.cells, names_in(notebook.cells), limits)
+    result = process.attend(notebook.cells, names_in(notebook.cells), limits)
     order = list(exercises())
     found = [dict(mine, exercise=name, status=status, mistakes="; ".join(mistakes), note=printable(note))
              for name, status, mistakes, note in sorted(result.grades.values(), key=lambda g: order.index(g[0]))]
@@ -217,7 +218,7 @@ def rows(notebook, limits):
     return found or [dict(mine, status="error", note="no exercise of the book is in it")]
 
 
-def grade_folder(folder, out="grades", limits=keeper.Limits(), say=print):
+def grade_folder(folder, out="grades", limits=process.Limits(), say=print):
     """Grade all notebooks below `folder`; writes grades.csv and summary.md into `out`."""
     if os.name != "posix":
         raise Unusable("grading needs Linux or macOS: on Windows use WSL, or the container that the book describes")
@@ -225,7 +226,7 @@ def grade_folder(folder, out="grades", limits=keeper.Limits(), say=print):
     table, summary_file = _places(Path(out), say)
     say(protection())
     done = []
-    with open(table, "w", encoding="utf-8", newline="") as file, keeper.Stop():
+    with open(table, "w", encoding="utf-8", newline="") as file, process.Stop():
         writer = csv.DictWriter(file, COLUMNS, restval="")
         writer.writeheader()
         interrupted = not _grade_each(notebooks, limits, writer, file, done, say)
@@ -252,7 +253,7 @@ def _grade_each(notebooks, limits, writer, file, done, say):
 
 
 def protection():
-    found = fence.version()
+    found = confine.version()
     if not found:
         return ("Submitted code runs with your rights: this system has no Landlock (Linux 5.13 or newer) to fence "
                 "it in. Use a container for code that you do not trust.")
@@ -401,7 +402,7 @@ def main(parser, words):
     parser.add_argument("--cell-seconds", type=positive, default=30, help="for one cell (default: 30)")
     parser.add_argument("--memory", type=positive, default=4096, help="MB for one notebook (default: 4096)")
     chosen = parser.parse_args(words)
-    limits = keeper.Limits(chosen.seconds, chosen.cell_seconds, int(chosen.memory * 2**20))
+    limits = process.Limits(chosen.seconds, chosen.cell_seconds, int(chosen.memory * 2**20))
     try:
         return grade_folder(chosen.folder, chosen.out, limits, lambda text: print(text, flush=True))
     except (Unusable, OSError) as error:

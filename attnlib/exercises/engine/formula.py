@@ -9,9 +9,9 @@ from fractions import Fraction
 
 import numpy as np
 
-from .engine import Mistake
-from .guard import call
-from .match import Finding, Matcher
+from ..model import Mistake
+from ..sandbox.call import call
+from .explain import Finding, Matcher
 
 SIMPLE = 3  # differences that make a name each; more than that are shown as a formula
 

@@ -12,13 +12,13 @@ from pathlib import Path
 
 import numpy as np
 
-from . import generic, report
-from .engine import Case, fresh_copy
+from ..model import Case, fresh_copy
+from ..sandbox.call import Clock, call_unguarded
+from . import generic, message
+from .explain import explain
 from .grading import exercises, grade, plain, run_case
-from .guard import Clock, call_unguarded
-from .match import explain
 
-ANSWERS = Path(__file__).resolve().parents[2] / "tests" / "exercise_answers"
+ANSWERS = Path(__file__).resolve().parents[3] / "tests" / "exercise_answers"
 
 
 def simulated(exercise, hypothesis):
@@ -82,11 +82,11 @@ def verdict(exercise, hypothesis):
     finding = explain(exercise, seen)
     names = names_of(exercise, hypothesis)
     found = [{mistake.name for mistake in chosen} for chosen in finding.sets]
-    if not report.names(finding) and is_blank(exercise, hypothesis):
+    if not message.names(finding) and is_blank(exercise, hypothesis):
         return "blank"
     if finding.generic or names not in found:
         fewer = finding.explained and set(finding.generic) <= FORM and len(found[0]) < len(names)
-        return "simpler" if fewer and not finding.correct else f"called {report.names(finding)}"
+        return "simpler" if fewer and not finding.correct else f"called {message.names(finding)}"
     return "exact" if len(found) == 1 else "either"
 
 

@@ -13,7 +13,7 @@ from types import SimpleNamespace
 
 import numpy as np
 
-from .engine import PLAIN, Exercise, Mistake, Once
+from ..model import PLAIN, Exercise, Mistake, Once
 
 # what the last axes of an argument run over, by its name; more axes in front are leading ones
 AXES = {

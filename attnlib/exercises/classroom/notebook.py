@@ -1,6 +1,6 @@
 """Runs the cells of one handed-in notebook, and grades what they define. A process of its own.
 
-`keeper.py` starts it, with an order on standard input:
+`process.py` starts it, with an order on standard input:
 
     secret, pipe    what every line of the report begins with, and where the report goes
     cells           the source of each code cell
@@ -43,10 +43,10 @@ def main():
 
 
 def shut_in(order):
-    from . import fence  # not needed, nor there, where this is only imported
+    from . import confine  # not needed, nor there, where this is only imported
 
-    fence.limit(order["memory"])
-    fence.close(order["scratch"])
+    confine.limit(order["memory"])
+    confine.close(order["scratch"])
     warnings.simplefilter("ignore")
 
 
@@ -82,12 +82,13 @@ def work(order, tell):
 
 def two_copies():
     """(the copy that grades and that nobody else sees, what the notebook's check is handed)."""
-    from . import grading, guard
+    from ..engine import grading
+    from ..sandbox import call as guard
 
     trusted = types.SimpleNamespace(grade=grading.grade, exercises=grading.exercises(), guard=guard)
     trusted.modules = [sys.modules.pop(name) for name in list(sys.modules) if name.partition(".")[0] == "attnlib"]
     import attnlib
-    import attnlib.exercises.grading
+    import attnlib.exercises.engine.grading
 
     handed = {}
 
@@ -97,7 +98,7 @@ def two_copies():
         if isinstance(name, str) and name in trusted.exercises:
             handed.setdefault(name, []).append(function)
 
-    attnlib.exercises.check = attnlib.exercises.grading.check = check
+    attnlib.exercises.check = attnlib.exercises.engine.grading.check = check
     attnlib.plot = sys.modules["attnlib.plot"] = NoFigures("attnlib.plot")
     return trusted, handed
 

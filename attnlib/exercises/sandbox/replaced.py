@@ -22,7 +22,7 @@ DEEPEST = 5000  # recursion limit a learner may ask for; more can overflow the C
 _set_recursion_limit = sys.setrecursionlimit
 STANDARD = sysconfig.get_path("stdlib") + os.sep
 LIBRARIES = (os.path.dirname(os.path.dirname(os.path.abspath(np.__file__))) + os.sep, STANDARD,
-             os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep)
+             os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)))) + os.sep)
 
 
 class TimeUp(BaseException):

@@ -29,7 +29,7 @@ LONGEST_LINE = 1 << 20
 SUBREAPER = 36
 KEPT = ("PATH", "PYTHONPATH", "LANG", "LC_ALL", "LC_CTYPE", "LD_LIBRARY_PATH", "DYLD_LIBRARY_PATH", "CUDA_HOME",
         "CUDA_PATH", "CUDA_VISIBLE_DEVICES", "VIRTUAL_ENV", "CONDA_PREFIX", "TRITON_INTERPRET")
-START = "import sys; sys.path.insert(0, {!r}); from attnlib.exercises.untrusted import main; main()"
+START = "import sys; sys.path.insert(0, {!r}); from attnlib.exercises.classroom.notebook import main; main()"
 
 
 class Stop:
@@ -116,7 +116,7 @@ class Process:
             file.write(json.dumps(order).encode())
             file.seek(0)
             self.process = subprocess.Popen(
-                [sys.executable, "-P", "-c", START.format(str(Path(__file__).resolve().parents[2]))],
+                [sys.executable, "-P", "-c", START.format(str(Path(__file__).resolve().parents[3]))],
                 stdin=file, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, pass_fds=[theirs],
                 cwd=self.scratch, env=_environment(self.scratch), start_new_session=True)
         os.close(theirs)

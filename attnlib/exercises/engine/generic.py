@@ -1,6 +1,6 @@
 """Mistakes that every exercise shares: found beside the values, and named with any other."""
 
-from .engine import FLOAT16, FLOAT32, LEADING, SQUARE, Mistake
+from ..model import FLOAT16, FLOAT32, LEADING, SQUARE, Mistake
 
 
 def leaks(dtype, library="numpy"):

@@ -36,32 +36,15 @@ from time import monotonic, process_time  # a learner's function may replace tho
 
 import numpy as np
 
-from .doors import LIBRARIES, TimeUp, little_memory, shut_doors
-from .observe import Answer, read_answer
+from .replaced import LIBRARIES, TimeUp, little_memory, shut_doors
+from ..model import Failure
+from .answer import Answer, read_answer
 
 BUDGET = 3.0  # seconds for all calls of one check together
 PRINTED = 2000  # characters kept of what the learner's function prints
 # the guard's own hold on what is shut while a learner's function runs
 _set_recursion_limit, _handle = sys.setrecursionlimit, signal.signal
 _setitimer, _send = getattr(signal, "setitimer", None), getattr(signal, "pthread_kill", None)
-
-
-@dataclass(frozen=True)
-class Failure:
-    """An exception of the learner's function, as text: it keeps no frame and no array alive."""
-
-    kind: str  # the exception's class name
-    text: str
-    line_number: int = 0
-    line: str = ""
-
-    @property
-    def family(self):
-        return family(self.kind, self.text)[0]
-
-    @property
-    def cause(self):
-        return family(self.kind, self.text)[1]
 
 
 @dataclass
@@ -84,38 +67,6 @@ class Clock:
     @property
     def over(self):
         return self.left <= 0
-
-
-SHAPE_CAUSES = (
-    ("matmul", ("matmul", "not aligned", "core dimension", "mat1 and mat2", "must match the size")),
-    ("broadcast", ("broadcast", "must match the existing size", "size of tensor")),
-    ("bmm", ("3d tensor",)),
-    ("bounds", ("outside its tensors",)),
-    ("unpack", ("to unpack",)),
-    ("power", ("power of 2",)),
-    ("axis", ("axis", "axes", "dimension out of range")),
-    ("index", ("index", "indices")),
-    ("reshape", ("reshape",)),
-    ("einsum", ("einsum", "einstein")),
-    ("shape", ("shape", "dimension", "size")),
-)
-
-
-@functools.cache
-def family(kind, text):
-    """(family, cause) of an exception: its family is shape, arithmetic, time or other."""
-    if kind == "FloatingPointError" and "underflow" in text:
-        return "other", "underflow"  # harmless: a power of 0
-    if kind in ("OverflowError", "ZeroDivisionError", "FloatingPointError") or "math domain" in text:
-        return "arithmetic", kind
-    if kind == "TimeUp":
-        return "time", kind
-    if kind in ("ValueError", "IndexError", "AxisError", "RuntimeError", "LinAlgError"):
-        lowered = text.lower()
-        for cause, words in SHAPE_CAUSES:
-            if any(word in lowered for word in words):
-                return "shape", cause
-    return "other", kind
 
 
 class Captured(io.TextIOBase):

@@ -75,7 +75,7 @@ def _ruleset(found):
 
 def _readable():
     """(path, rights) of what Python, the libraries and attnlib need."""
-    package = Path(__file__).resolve().parents[1]
+    package = Path(__file__).resolve().parents[2]
     where = {*SYSTEM, sys.prefix, sys.base_prefix, sys.exec_prefix, str(package)}
     where |= {entry for entry in sys.path if entry.endswith(("-packages", ".zip"))}
     where |= set(_homes())
@@ -87,7 +87,7 @@ def _homes():
     """Where links to the libraries lead, for environments that are made of links."""
     for spec in filter(None, map(importlib.util.find_spec, LIBRARIES)):
         if spec.origin:
-            yield str(Path(spec.origin).resolve().parents[1])
+            yield str(Path(spec.origin).resolve().parents[2])
 
 
 def _devices():

@@ -13,9 +13,8 @@ from types import SimpleNamespace
 
 import numpy as np
 
-from .engine import PLAIN, Mistake
-from .guard import Failure
-from .operators import Operators, reference, sizes, upper
+from ..model import PLAIN, Failure, Mistake
+from .changes import Operators, reference, sizes, upper
 
 # ---------------------------------------------------------------- in the code
 

@@ -16,13 +16,14 @@ import nbformat
 import pytest
 
 from attnlib.exercises import __main__ as command
-from attnlib.exercises import catalogue, fence, handed_in, keeper, untrusted
-from attnlib.exercises.grading import exercises
-from attnlib.exercises.handed_in import Unusable, collect, grade_folder
+from attnlib.exercises.classroom import confine, grade as marking, notebook as untrusted, process
+from attnlib.exercises.engine import catalogue
+from attnlib.exercises.engine.grading import exercises
+from attnlib.exercises.classroom.grade import Unusable, collect, grade_folder
 
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="needs POSIX")
 CHAPTERS = Path(__file__).parents[1] / "chapters"
-LIMITS = keeper.Limits(seconds=60, cell_seconds=1.5, memory=1 << 30)
+LIMITS = process.Limits(seconds=60, cell_seconds=1.5, memory=1 << 30)
 
 HEAD = "import numpy as np\nimport attnlib\nfrom attnlib.exercises import check, grade, hint"
 RIGHT = ("def softmax(scores, axis=-1):\n"
@@ -37,7 +38,7 @@ SLEEPER = str(10**8 + os.getpid())  # seconds: tells what a notebook here leaves
 
 PATCHES = """\
 import builtins, sys
-import attnlib.exercises.grading as grading
+import attnlib.exercises.engine.grading as grading
 fake = lambda *args, **options: grading.Grade("correct", (), "softmax: correct")
 names = ("grade", "judge", "_grade", "grade_function", "explain", "close_rows", "exercises")
 for module in list(sys.modules.values()):
@@ -86,7 +87,7 @@ NOTEBOOKS = {
     "redefines check": ([HEAD, WRONG, "def check(*args):\n    print('softmax: correct.')\ngrade = hint = check", CHECK],
                         INCORRECT, ""),
     "patches": ([HEAD, WRONG, PATCHES, CHECK], INCORRECT, ""),
-    "patches inside": ([HEAD, WRONG.replace("):\n", "):\n    import attnlib.exercises.grading as g\n    g.judge = None\n"),
+    "patches inside": ([HEAD, WRONG.replace("):\n", "):\n    import attnlib.exercises.engine.grading as g\n    g.judge = None\n"),
                         CHECK], INCORRECT, ""),
     "fakes the report": ([HEAD, WRONG, FAKED, CHECK], INCORRECT, ""),
     "floods": ([HEAD, "for n in range(200_000):\n    print('x' * 1000)", WRONG, CHECK], INCORRECT, ""),
@@ -178,7 +179,7 @@ def test_a_link_is_not_followed(graded):
 def test_no_file_is_changed(graded):
     assert [(row["exercise"], row["status"], row["mistakes"]) for row in graded.of("vandal")] == INCORRECT
     assert hashes(graded.folder) == graded.before
-    if fence.version():
+    if confine.version():
         assert not any("put back" in line for line in graded.said)
 
 
@@ -190,7 +191,7 @@ def test_nothing_is_left_running_or_lying_about(graded):
 def test_rows_progress_and_exit_code(graded):
     assert graded.code == 0
     assert list(graded.rows[0]) == ["learner", "exercise", "status", "mistakes", "notebook", "note"]
-    assert {row["status"] for row in graded.rows} == set(handed_in.STATUSES)
+    assert {row["status"] for row in graded.rows} == set(marking.STATUSES)
     count = len(NOTEBOOKS) + len(BROKEN) + 2
     progress = [line for line in graded.said if line.startswith("[")]
     assert len(progress) == count and progress[-1].startswith(f"[{count}/{count}]")
@@ -201,7 +202,7 @@ def test_rows_progress_and_exit_code(graded):
 def test_summary_counts_learners_and_names_the_mistakes(graded):
     text = (graded.out / "summary.md").read_text(encoding="utf-8")
     by_status = Counter(row["status"] for row in graded.rows if row["exercise"] == "softmax")
-    counts = " | ".join(str(by_status[status]) for status in handed_in.STATUSES)
+    counts = " | ".join(str(by_status[status]) for status in marking.STATUSES)
     assert f"| `softmax` | {counts} |" in text
     tried = sum(by_status.values()) - by_status["not attempted"]
     assert f"| {MISTAKE} | `softmax` | {by_status['incorrect']} of {tried} |" in text
@@ -252,8 +253,8 @@ def test_learning_platforms(tmp_path):
         "Ada Lovelace_11_assignsubmission_file_/04.ipynb": "Ada Lovelace",
         "Ada Lovelace_11_assignsubmission_file_/more/01.ipynb": "Ada Lovelace",
         "Alan Turing_12_assignsubmission_file_04 softmax.ipynb": "Alan Turing",
-        "hoppergrace_LATE_123_4567_04_softmax-1.ipynb": "hoppergrace",
-        "noether/04.ipynb": "noether", "emmy.ipynb": "emmy", "04_softmax_kurt.ipynb": "04_softmax_kurt"}
+        "hoppergrace_LATE_123_4567_03_softmax-1.ipynb": "hoppergrace",
+        "noether/04.ipynb": "noether", "emmy.ipynb": "emmy", "03_softmax_kurt.ipynb": "03_softmax_kurt"}
     assert learners(tmp_path, *expected) == expected
 
 
@@ -273,7 +274,7 @@ def test_wrapping_folder_and_what_systems_leave_behind(tmp_path):
 
 @pytest.mark.parametrize("name", ["=1+1", "@x", "a\x1b[31mb", "a\nb", "a\udcffb"])
 def test_names_are_no_commands(name):
-    shown = handed_in.printable(name)
+    shown = marking.printable(name)
     assert shown.isprintable() and shown[0] not in "=+-@" and shown.encode()
 
 
@@ -293,7 +294,7 @@ def test_what_is_no_folder_of_notebooks_gets_a_sentence(tmp_path, capsys):
     ("x = = 1\ny = 2", 1),
 ])
 def test_scripts_become_cells(text, count):
-    found = handed_in.statements(text.encode())
+    found = marking.statements(text.encode())
     assert len(found) == count and (count != 3 or found[2].startswith("@property"))
 
 
@@ -317,17 +318,17 @@ def test_changed_and_deleted_files_are_put_back(tmp_path):
     (tmp_path / "c" / "data.txt").write_text("1 2 3")
     before = hashes(tmp_path)
     notebooks, others = collect(tmp_path)
-    assert handed_in.put_back(notebooks + others) == []
+    assert marking.put_back(notebooks + others) == []
     (tmp_path / "a" / "1.ipynb").write_text("changed")
     (tmp_path / "b" / "2.ipynb").unlink()
     (tmp_path / "c" / "data.txt").unlink()
-    assert handed_in.put_back(notebooks + others) == ["a/1.ipynb", "b/2.ipynb", "c/data.txt"]
+    assert marking.put_back(notebooks + others) == ["a/1.ipynb", "b/2.ipynb", "c/data.txt"]
     assert hashes(tmp_path) == before
 
 
 def test_time_for_a_notebook_ends(tmp_path):
     write(tmp_path / "in" / "slow.ipynb", HEAD, *["import time\ntime.sleep(1)"] * 9, WRONG, CHECK)
-    grade_folder(tmp_path / "in", tmp_path / "out", keeper.Limits(seconds=1.5, cell_seconds=30), lambda text: None)
+    grade_folder(tmp_path / "in", tmp_path / "out", process.Limits(seconds=1.5, cell_seconds=30), lambda text: None)
     [row, cell] = read(tmp_path / "out")
     assert row["exercise"] == "softmax" and row["status"] == "error" and "not graded" in row["note"]
     assert "used up the notebook's time" in cell["note"]
@@ -350,13 +351,13 @@ def test_ctrl_c_keeps_what_is_graded(tmp_path):
     assert {path.name for path in tmp_path.iterdir()} == {"in", "out"}
 
 
-@pytest.mark.skipif(not fence.version(), reason="needs Landlock")
+@pytest.mark.skipif(not confine.version(), reason="needs Landlock")
 def test_fence_keeps_files_processes_and_connections(tmp_path):
     (tmp_path / "secret").write_text("a")
     (tmp_path / "scratch").mkdir()
     code = f"""
 import os, socket, numpy
-from attnlib.exercises import fence
+from attnlib.exercises.classroom import confine as fence
 found = fence.close({str(tmp_path / "scratch")!r})
 open({str(tmp_path / "scratch" / "mine")!r}, "w").write("b")
 tried = dict(read=lambda: open({str(tmp_path / "secret")!r}).read(),

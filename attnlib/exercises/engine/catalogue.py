@@ -7,7 +7,7 @@ import re
 from pathlib import Path
 
 from . import generic
-from .engine import Mistake
+from ..model import Mistake
 from .grading import PARTS, exercises
 
 ANYWHERE = (

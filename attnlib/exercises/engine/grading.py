@@ -11,12 +11,12 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from . import generic, report
-from .constants import numbers_in
-from .engine import FLOAT16, FLOAT32, PLAIN, Once
+from ..model import FLOAT16, FLOAT32, PLAIN, Once
+from ..sandbox.call import Clock, call
+from . import generic, message
 from .formula import by_formula
-from .guard import Clock, call
-from .match import Finding, Matcher, Seen, close_rows, explain, fit_shape, shown_by, tolerance
+from .numbers import numbers_in
+from .explain import Finding, Matcher, Seen, close_rows, explain, fit_shape, shown_by, tolerance
 
 # a narrower dtype, by its names in NumPy and torch
 NARROW = re.compile(r"float(16|32)\b|\b(half|single)\b|\.float\(\)|[\"']f[24][\"']")
@@ -37,7 +37,7 @@ def exercises():
     """All exercises by name, in the order of the book."""
     found = {}
     for part in PARTS:
-        module = importlib.import_module(f".{part}", __package__)
+        module = importlib.import_module(f"attnlib.exercises.{part}")
         found.update((exercise.name, exercise) for exercise in module.EXERCISES)
     return found
 
@@ -294,20 +294,20 @@ def grade(name, function=NOT_GIVEN):
         name, function = function, name
     exercise, problem = usable_name(name)
     if exercise is None:
-        return Grade("error", (), report.wrap(problem))
+        return Grade("error", (), message.wrap(problem))
     if function is None or function is Ellipsis:
         return _not_attempted(exercise)
     problem = unusable_function(exercise, function)
     if problem:
-        return Grade("error", (), report.wrap(f"{exercise.name}: not checked. {problem}"))
+        return Grade("error", (), message.wrap(f"{exercise.name}: not checked. {problem}"))
     problem = exercise.missing()
     if problem:
-        return Grade("not attempted", (), report.wrap(f"{exercise.name}: not checked. {problem}"))
+        return Grade("not attempted", (), message.wrap(f"{exercise.name}: not checked. {problem}"))
     failure = call(functools.partial(look_at, function), (), Clock(1)).failure
     if failure:
         lines = [f"{exercise.name}: not checked. What was passed cannot be looked at as a function.", "",
-                 *report.error_lines(failure)]
-        return Grade("error", (), report.wrap("\n".join(lines)))
+                 *message.error_lines(failure)]
+        return Grade("error", (), message.wrap("\n".join(lines)))
     return grade_function(exercise, function)
 
 
@@ -389,7 +389,7 @@ def _grade(exercise, function, also=()):
     bound = [i for i, case in enumerate(cases) if binds(function, case.args)]
     if not bound:
         problem = wrong_parameters(exercise, function)
-        return Grade("error", (), report.wrap(f"{exercise.name}: not yet. {problem}"))
+        return Grade("error", (), message.wrap(f"{exercise.name}: not yet. {problem}"))
     clock = Clock(exercise.seconds) if exercise.seconds else Clock()
     seen = []
     for i in bound:
@@ -417,7 +417,7 @@ def judge(exercise, function, seen, n_bound, clock, also):
         return _hopeless_grade(exercise, seen)
     if _changes_its_mind(exercise, function, seen, clock):
         finding = Finding([], generic={generic.RANDOM.name: generic.RANDOM})
-        return Grade("incorrect", report.names(finding), _message(exercise, seen, finding, show=False))
+        return Grade("incorrect", message.names(finding), _message(exercise, seen, finding, show=False))
     finding = explain(exercise, seen, (
         functools.partial(_by_numbers, function), functools.partial(by_formula, function, clock)))
     if generic.INEXACT in finding.generic.values() and NARROW.search(source(function)):
@@ -436,7 +436,7 @@ def judge(exercise, function, seen, n_bound, clock, also):
     screen = exercise.screen()
     failed = any(s.failure for s in seen if s.index == screen)
     status = "error" if failed else "incorrect"
-    return Grade(status, report.names(finding), _message(exercise, seen, finding))
+    return Grade(status, message.names(finding), _message(exercise, seen, finding))
 
 
 def _by_numbers(function, exercise, seen, finding):
@@ -465,31 +465,31 @@ def _changes_its_mind(exercise, function, seen, clock):
 def _not_attempted(exercise):
     text = (f"{exercise.name}: not attempted yet. Replace the ... in the cell above; "
             f'hint("{exercise.name}") gives a first step.')
-    return Grade("not attempted", (), report.wrap(text))
+    return Grade("not attempted", (), message.wrap(text))
 
 
 def _correct(exercise, cases):
-    aspects = report.aspects_text(dict.fromkeys(case.aspect for case in cases))
-    return Grade("correct", (), report.wrap(f"{exercise.name}: correct. Tried: {aspects}."))
+    aspects = message.aspects_text(dict.fromkeys(case.aspect for case in cases))
+    return Grade("correct", (), message.wrap(f"{exercise.name}: correct. Tried: {aspects}."))
 
 
 def _hopeless_grade(exercise, seen):
     last = seen[-1]
     lines = [f"{exercise.name}: not yet."]
     if last.failure:
-        lines += ["", *report.error_lines(last.failure), *report.printed_lines(last.printed)]
+        lines += ["", *message.error_lines(last.failure), *message.printed_lines(last.printed)]
         ended = {"TimeUp": ("endless loop",)}.get(last.failure.kind, ())
-        return Grade("error", ended, report.wrap("\n".join(lines)))
+        return Grade("error", ended, message.wrap("\n".join(lines)))
     if last.other == "None":
         mistake = generic.PRINTED if last.printed.strip() else generic.NO_RETURN
         lines += ["", f"What it does: {mistake.does}", f"The mistake: {mistake.name}. {mistake.why}",
                   "", f"Ask yourself: {mistake.ask}"]
-        return Grade("incorrect", (mistake.name,), report.wrap("\n".join(lines)))
+        return Grade("incorrect", (mistake.name,), message.wrap("\n".join(lines)))
     expected = f"({', '.join(exercise.outputs)})" if exercise.outputs else "one array or number"
-    lines += ["", f"It returns {last.other}; expected {expected}.", *report.printed_lines(last.printed)]
+    lines += ["", f"It returns {last.other}; expected {expected}.", *message.printed_lines(last.printed)]
     known = [mistake for mistake in last.marks.values() if mistake is generic.PARTS_MISSING]
     lines += [line for m in known for line in (f"The mistake: {m.name}. {m.why}", "", f"Ask yourself: {m.ask}")]
-    return Grade("incorrect", tuple(m.name for m in known), report.wrap("\n".join(lines)))
+    return Grade("incorrect", tuple(m.name for m in known), message.wrap("\n".join(lines)))
 
 
 def _message(exercise, seen, finding, show=True):
@@ -501,17 +501,17 @@ def _message(exercise, seen, finding, show=True):
     shown = screen.failure or (failed[0].failure if failed and not named else None)
     telling = _telling(exercise, seen, finding, wrong)
     if shown and show and telling:  # the shapes in its text are those of the input that is shown
-        shown = seen[report.first_to_show(seen, telling)].failure or shown
+        shown = seen[message.first_to_show(seen, telling)].failure or shown
     if shown:
-        lines += [*report.error_lines(shown, named), ""]
-    lines += report.mistake_lines(finding)
+        lines += [*message.error_lines(shown, named), ""]
+    lines += message.mistake_lines(finding)
     lines += _unexplained(exercise, seen, finding, wrong, shown)
     if show:
-        text = report.smallest(exercise, seen, telling)
+        text = message.smallest(exercise, seen, telling)
         lines += [text, ""] if text else []
-    lines += report.questions(finding)
-    lines += report.printed_lines(seen[0].printed)
-    return report.wrap("\n".join(lines).strip("\n"))
+    lines += message.questions(finding)
+    lines += message.printed_lines(seen[0].printed)
+    return message.wrap("\n".join(lines).strip("\n"))
 
 
 def _telling(exercise, seen, finding, wrong):
@@ -554,13 +554,13 @@ def _unexplained(exercise, seen, finding, wrong, shown):
     right = [s.case.aspect for k, s in enumerate(seen) if k not in wrong]
     right = [a for a in dict.fromkeys(right)
              if a not in {seen[k].case.aspect for k in wrong} and a not in (FLOAT16, FLOAT32)]
-    wrong_aspects = report.aspects_text(dict.fromkeys(seen[k].case.aspect for k in left))
+    wrong_aspects = message.aspects_text(dict.fromkeys(seen[k].case.aspect for k in left))
     lines = [] if finding.sets and finding.sets[0] else [
         f"Right for: {', '.join(right)}. Wrong for: {wrong_aspects}."] if right else []
     lead = f"What it does, for {seen[one].case.aspect}:" if finding.sets else "What it does:"
     plain_cases = [seen[k] for k in left if seen[k].case.aspect == PLAIN]
-    same_kind = report.factors(plain_cases, [exercise.predict((), s.index) for s in plain_cases])
-    said = [same_kind] if same_kind else report.properties(
+    same_kind = message.factors(plain_cases, [exercise.predict((), s.index) for s in plain_cases])
+    said = [same_kind] if same_kind else message.properties(
         seen[one], exercise.predict((), seen[one].index), exercise.outputs)
     if said and not (shown and seen[one].failure):
         lines.append(f"{lead} {' '.join(said)}")
@@ -585,12 +585,12 @@ def hint(name):
     """Print the next hint of an exercise; the last one stays."""
     exercise, problem = usable_name(name)
     if exercise is None:
-        print(report.wrap(problem))
+        print(message.wrap(problem))
         return
     given = min(_hints_given.get(name, 0) + 1, len(exercise.hints))
     _hints_given[name] = given
     last = ", the last" if given == len(exercise.hints) else ""
-    print(report.wrap(f"{name}, hint {given} of {len(exercise.hints)}{last}: "
+    print(message.wrap(f"{name}, hint {given} of {len(exercise.hints)}{last}: "
                       f"{exercise.hints[given - 1]}"))
 
 
@@ -599,7 +599,7 @@ def status(part=None):
     known = exercises().values()
     parts = dict.fromkeys(exercise.part for exercise in known)
     if part is not None and part not in parts:
-        print(report.wrap(f'There is no part called "{part}". The parts are: {"; ".join(parts)}.'))
+        print(message.wrap(f'There is no part called "{part}". The parts are: {"; ".join(parts)}.'))
         return
     chosen = [exercise for exercise in known if part in (None, exercise.part)]
     width = max(len(exercise.name) for exercise in chosen)

@@ -4,10 +4,9 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from . import constants, generic, operators
-from .engine import FLOAT16, FLOAT32, LEADING, PLAIN, SQUARE
-from .guard import Failure
-from .observe import WIDTHS
+from . import changes, generic, numbers
+from ..model import FLOAT16, FLOAT32, LEADING, PLAIN, SQUARE, Failure
+from ..sandbox.answer import WIDTHS
 
 # relative to the largest number of a row; the second number is for extreme cases
 TOLERANCE = {
@@ -382,9 +381,9 @@ def by_operators(exercise, seen, complete=False):
         return None  # NaN speaks for a mistake of its own
     if complete and not any(isinstance(a, np.ndarray) for a in plain[0].case.args):
         return None
-    kinds = (lambda: operators.operators(exercise),
-             lambda: operators.changed(exercise, constants.Factors(exercise, seen).all()),
-             lambda: operators.changed(exercise, constants.fitted(exercise, seen)))
+    kinds = (lambda: changes.operators(exercise),
+             lambda: changes.changed(exercise, numbers.Factors(exercise, seen).all()),
+             lambda: changes.changed(exercise, numbers.fitted(exercise, seen)))
     for find in kinds[:1] if complete else kinds:
         matcher = Matcher(find(), seen, alternatives=float("inf"))  # all say the same: one is enough
         finding = matcher.finding(largest=1)
@@ -485,7 +484,7 @@ def only_where(matcher):
     shapes = all(misshapen(matcher, k) or s.failure for k, s in enumerate(matcher.seen) if not right[k])
     if sum(right) < 2 or right.count(False) < 2 or not shapes:
         return []  # a wrong number has another cause, which shows at some sizes only
-    known = operators.conditions(matcher.exercise, cases)
+    known = changes.conditions(matcher.exercise, cases)
     return [generic.only_where(text) for text, met in known if met == right][:1]
 
 

@@ -5,9 +5,9 @@ import textwrap
 
 import numpy as np
 
-from .engine import PLAIN, Once
-from .match import close_rows, fit_shape, tolerance
-from .constants import factor
+from ..model import PLAIN, Once
+from .explain import close_rows, fit_shape, tolerance
+from .numbers import factor
 
 WIDTH = 76
 READABLE = 16  # numbers of one array that a message shows
