@@ -49,7 +49,7 @@ PIP_FAILURES = (  # the first pattern found in what pip wrote names the cause
      "check the connection to https://pypi.org, or whatever index pip is set "
      "to use, then run this again"),
     (r"No matching distribution|Could not find a version",
-     "a package in requirements.txt has no build for Python {}.{} on this "
+     "a package has no build for Python {}.{} on this "
      "machine (the lines above name it): try Python 3.11, 3.12 or 3.13"
      .format(*sys.version_info)),
 )
@@ -72,7 +72,8 @@ def say(text, stream=None):
 def wanted_stamp():
     """What a finished .venv must have been made from."""
     parts = [(ROOT / name).read_bytes()
-             for name in ("requirements.txt", "pyproject.toml")]
+             for name in ("requirements.txt", "constraints.txt",
+                          "pyproject.toml")]
     # Scripts in .venv hold its absolute path, so a moved one is not usable.
     parts += [text.encode() for text in (
         platform.python_version(), platform.machine(), str(ROOT))]
@@ -163,7 +164,8 @@ def make_venv():
         "longer on a slow connection")
     run_or_explain([str(in_venv("python")), "-m", "pip", "install",
                     "--no-input", "--disable-pip-version-check",
-                    "--requirement", "requirements.txt"],
+                    "--requirement", "requirements.txt",
+                    "--constraint", "constraints.txt"],
                    "pip could not install requirements.txt; its lines above "
                    "say why")
     STAMP.write_text(wanted_stamp())
@@ -290,6 +292,14 @@ def fill(options):
     return call(in_venv("python"), "-m", "book.fill", *options.chapter)
 
 
+def pin(options):
+    set_up()
+    code = call(in_venv("python"), "-m", "book.pins")
+    if code == 0:
+        STAMP.write_text(wanted_stamp())  # .venv is what the file now says
+    return code
+
+
 def bench(options):
     set_up()
     return call(in_venv("python"), "-m", "attnlib.bench",
@@ -385,6 +395,7 @@ def parse(arguments):
                        help="default: the first free one from 8000 on")
     add(bench, "measure attention beside other implementations; further "
                "arguments, such as --quick, go to attnlib.bench")
+    add(pin, "write the versions in .venv into constraints.txt")
     add(fill, "run notebooks and store their outputs in them"
         ).add_argument("chapter", nargs="*",
                        help="a path, a name or a number such as 04; "

@@ -11,7 +11,6 @@ import subprocess
 import sys
 import venv
 from collections import Counter
-from importlib import metadata
 
 import nbformat
 import pytest
@@ -19,9 +18,8 @@ from jupyter_client.kernelspec import KernelSpecManager
 from jupyter_client.manager import AsyncKernelManager
 from nbclient import NotebookClient
 from nbclient.exceptions import CellExecutionError
-from packaging.requirements import Requirement
 
-from book import figures, notebooks
+from book import figures, notebooks, pins
 from book.notebooks import CHAPTERS, ROOT
 
 pytestmark = pytest.mark.skipif(os.name == "nt", reason="links need rights")
@@ -32,22 +30,6 @@ NO_INDEX = (r"NewConnectionError|ConnectTimeout|ReadTimeout|name resolution|"
 
 
 # --- the environment --------------------------------------------------------
-
-def with_what_they_need(names):
-    """These installed packages and all that they require, by their names."""
-    found, waiting = {}, list(names)
-    while waiting:
-        name = waiting.pop().lower().replace("_", "-")
-        try:
-            package = found.get(name) or metadata.distribution(name)
-        except metadata.PackageNotFoundError:
-            continue  # triton, say, which is not there for every machine
-        if name not in found:
-            found[name] = package
-            waiting += [r.name for r in map(Requirement, package.requires or ())
-                        if r.marker is None or r.marker.evaluate({"extra": ""})]
-    return found
-
 
 def link(package, folder):
     """Put a package's modules and its metadata into `folder` as links."""
@@ -64,7 +46,7 @@ def make_colab(folder):
     site = subprocess.check_output(
         [python, "-c", "import sysconfig; print(sysconfig.get_path('purelib'))"],
         text=True).strip()
-    for package in with_what_they_need(IN_COLAB).values():
+    for package in pins.with_what_they_need(IN_COLAB).values():
         link(package, type(folder)(site))
     return python
 

@@ -1,23 +1,27 @@
 """run.py: what it makes, what it says when it cannot, and what fill writes."""
+import ast
 import errno
 import json
 import os
 import pathlib
+import re
 import socket
 import subprocess
 import sys
+from importlib import metadata
 
 import nbformat
 import pytest
 
 import run
-from book import fill, notebooks
+from book import fill, notebooks, pins
 
 
 @pytest.fixture
 def checkout(tmp_path, monkeypatch):
     """An empty checkout in which run.py makes its folders."""
-    for name in ("run.py", "requirements.txt", "pyproject.toml"):
+    for name in ("run.py", "requirements.txt", "constraints.txt",
+                 "pyproject.toml"):
         (tmp_path / name).write_text(name)
     html, student = (tmp_path / "_build" / name for name in ("html", "student"))
     for name, value in {
@@ -55,12 +59,15 @@ def failing(text, code=1):
 def test_venv_is_made_once(checkout, programs):
     run.set_up()
     assert [c[2] for c in programs] == ["venv", "ensurepip", "pip"]
+    assert programs[2][-4:] == ["--requirement", "requirements.txt",
+                                "--constraint", "constraints.txt"]
     assert run.is_finished()
     run.set_up()
     assert len(programs) == 3
 
 
-@pytest.mark.parametrize("name", ["requirements.txt", "pyproject.toml"])
+@pytest.mark.parametrize("name", [
+    "requirements.txt", "constraints.txt", "pyproject.toml"])
 def test_venv_is_made_again_for_other_requirements(checkout, programs, name):
     run.set_up()
     (checkout / name).write_text("numpy==1.0")
@@ -270,6 +277,61 @@ def test_pip_tries_again_and_says_so(monkeypatch):
     assert (kept["PIP_RETRIES"], kept["PIP_QUIET"]) == ("5", "0")
 
 
+# --- the versions in .venv --------------------------------------------------
+
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="others bring "
+                    "a few packages more than Linux, where this is written")
+def test_constraints_hold_all_that_is_installed():
+    text = pins.FILE.read_text(encoding="utf-8")
+    assert pins.problems(text) == []
+    for line in text.splitlines():
+        name = line.partition("==")[0]
+        if name in pins.installed():
+            for mutant in ("", line.replace("==", "==1")):
+                [problem] = pins.problems(text.replace(line + "\n", mutant + "\n"))
+                assert problem.startswith(name + " ")
+
+
+def test_pinned_versions_install_everywhere():
+    """No version of one machine, such as 1.0+cpu, and nothing for one maker's GPUs."""
+    lines = pins.FILE.read_text(encoding="utf-8").splitlines()
+    pinned = [line for line in lines if not line.startswith("#")]
+    assert not [line for line in pinned if not re.fullmatch(
+        r"[a-z0-9-]+==[0-9.]+(post\d+)?( ; .*)?", line)]
+    assert not [line for line in pinned if re.match("nvidia|cuda|attnlib", line)]
+    markers = {line.partition("==")[0] for line in pinned if ";" in line}
+    assert markers == {"triton"}
+
+
+def imported(path):
+    """The packages that a file imports, by the first part of their names."""
+    if path.suffix == ".ipynb":
+        cells = nbformat.read(path, as_version=4).cells
+        text = "\n".join(line for cell in cells if cell.cell_type == "code"
+                         for line in cell.source.splitlines()
+                         if not line.lstrip().startswith("%"))
+        text = re.sub(r"^if .*find_spec.*$", "", text, flags=re.MULTILINE)
+    else:
+        text = path.read_text(encoding="utf-8")
+    for node in ast.walk(ast.parse(text)):
+        names = ([alias.name for alias in node.names] if isinstance(node, ast.Import)
+                 else [node.module] if isinstance(node, ast.ImportFrom) and not node.level
+                 else [])
+        yield from (name.partition(".")[0] for name in names)
+
+
+def test_requirements_name_what_is_imported():
+    paths = [path for pattern in ("attnlib/**/*.py", "book/*.py", "tests/**/*.py",
+                                  "*.py", "chapters/**/*.ipynb")
+             for path in notebooks.ROOT.glob(pattern)]
+    names = {name for path in paths for name in imported(path)}
+    packages = metadata.packages_distributions()
+    needed = {re.sub(r"[-_.]+", "-", packages[name][0]).lower()
+              for name in names & set(packages)}
+    assert {"numpy", "pyyaml", "nbformat"} <= needed
+    assert needed - {"attnlib"} - set(pins.required()) == set()
+
+
 # --- the commands -----------------------------------------------------------
 
 @pytest.fixture
@@ -322,6 +384,17 @@ def test_check_and_slides_build_the_book_first(
 def test_test_passes_arguments_and_exit_code_on(calls):
     assert run.main(["test", "tests/test_run.py", "-k", "stamp", "-x"]) == 3
     assert calls[0][-4:] == ("tests/test_run.py", "-k", "stamp", "-x")
+
+
+def test_pin_leaves_a_venv_that_is_finished(calls, checkout, monkeypatch):
+    def write(*command):
+        (checkout / "constraints.txt").write_text("numpy==2.4.6")
+        return 0
+    in_venv = run.in_venv("python")
+    touch(in_venv)
+    assert run.main(["pin"]) == 3 and not run.STAMP.exists()
+    monkeypatch.setattr(run, "call", write)
+    assert run.main(["pin"]) == 0 and run.is_finished()
 
 
 def test_unknown_arguments_are_refused(calls, capsys):
