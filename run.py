@@ -36,6 +36,9 @@ DISK_IS_FULL = ("the disk is full: free about 3 GB (6 GB where torch brings "
 NO_VENV_MODULE = ("this Python cannot make virtual environments: install its "
                   "venv package (on Debian and Ubuntu: sudo apt install "
                   "python3-venv), then run this again")
+NO_BUILD = ("a package has no build for Python {}.{} on this machine (the lines "
+            "above name it): try Python 3.11, 3.12 or 3.13".format(
+                *sys.version_info))
 PIP_FAILURES = (  # the first pattern found in what pip wrote names the cause
     (r"No space left on device|Errno 28\b|not enough space on the disk|"
      r"[Dd]isk quota exceeded|Errno 122\b", DISK_IS_FULL),
@@ -46,12 +49,9 @@ PIP_FAILURES = (  # the first pattern found in what pip wrote names the cause
      "proxy, if there is one), then run this again"),
     (r"Could not find a version.*\(from versions: none\)",
      "pip found no version of a package at all (the lines above name it): "
-     "check the connection to https://pypi.org, or whatever index pip is set "
-     "to use, then run this again"),
-    (r"No matching distribution|Could not find a version",
-     "a package has no build for Python {}.{} on this "
-     "machine (the lines above name it): try Python 3.11, 3.12 or 3.13"
-     .format(*sys.version_info)),
+     "check the connection to https://pypi.org, or to the index that pip is "
+     "set to use; if that is good, " + NO_BUILD),
+    (r"No matching distribution|Could not find a version", NO_BUILD),
 )
 
 

@@ -58,12 +58,19 @@ def text():
                          for name, version in installed().items())
 
 
-def problems(constraints):
+def held(constraints=None):
+    """The versions in the text of constraints.txt, by the packages' names."""
+    if constraints is None:
+        constraints = FILE.read_text(encoding="utf-8")
+    return dict(re.findall(r"^([\w-]+)==([^\s;]+)", constraints, re.MULTILINE))
+
+
+def problems(constraints=None):
     """What is installed here and is not in `constraints` with its version."""
-    held = dict(re.findall(r"^([\w-]+)==([^\s;]+)", constraints, re.MULTILINE))
+    versions = held(constraints)
     return [f"{name} {version} is installed, and constraints.txt holds "
-            f"{held.get(name, 'no version of it')}: run `python3 run.py pin`"
-            for name, version in installed().items() if held.get(name) != version]
+            f"{versions.get(name, 'no version of it')}: run `python3 run.py pin`"
+            for name, version in installed().items() if versions.get(name) != version]
 
 
 if __name__ == "__main__":

@@ -283,7 +283,7 @@ def test_pip_tries_again_and_says_so(monkeypatch):
                     "a few packages more than Linux, where this is written")
 def test_constraints_hold_all_that_is_installed():
     text = pins.FILE.read_text(encoding="utf-8")
-    assert pins.problems(text) == []
+    assert pins.problems() == []
     for line in text.splitlines():
         name = line.partition("==")[0]
         if name in pins.installed():
