@@ -282,7 +282,7 @@ def build_student():
 def test(options):
     set_up()
     workers = max(2, min(8, os.cpu_count() or 2))
-    # loadscope: the cells of a notebook run in one kernel, so in one worker.
+    # loadscope: conftest.py says what one worker takes.
     return call(in_venv("python"), "-m", "pytest", "-n", workers, "--dist",
                 "loadscope", "--nbval", *options.further_arguments)
 

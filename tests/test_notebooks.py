@@ -5,6 +5,7 @@ import io
 import re
 import subprocess
 import sys
+from types import SimpleNamespace
 
 import nbformat
 import numpy as np
@@ -244,6 +245,20 @@ def test_changed_figure_fails(report_on_changed_figures, number, change):
                         report_on_changed_figures).group(1)
     expected = "PASSED" if change.endswith("same") else "FAILED"
     assert outcome == expected, report_on_changed_figures
+
+
+def test_a_worker_takes_one_function_or_what_shares_a_kernel_or_fixtures(request):
+    conftest = request.config.pluginmanager.get_plugin(str(ROOT / "conftest.py"))
+    config = SimpleNamespace(rootpath=ROOT, option=SimpleNamespace(),
+                             getoption=lambda name: "loadscope",
+                             getvalue=lambda name: ["popen"])
+    piece = conftest.pytest_xdist_make_scheduler(config, None)._split_scope
+    for path in [*notebooks.notebook_paths(), *(ROOT / "tests").glob("test_*.py")]:
+        file = path.relative_to(ROOT).as_posix()
+        whole = path.suffix == ".ipynb" or "(scope=" in path.read_text() or (
+            ', scope="' in path.read_text())
+        found = {piece(f"{file}::{name}") for name in ("a[1]", "a[2-b::c]", "b")}
+        assert found == ({file} if whole else {f"{file}::a", f"{file}::b"})
 
 
 def png(width=40, height=30, dot=(10, 10)):
