@@ -1,4 +1,5 @@
-"""For `pytest --nbval`: kernels alike everywhere, and figures compared; for `pytest -n`: what a worker takes at once.
+"""For `pytest --nbval`: notebooks run alone and twice, kernels alike everywhere, and figures compared; for
+`pytest -n`: what a worker takes at once.
 
 nbval compares texts; a changed figure passes it.
 """
@@ -11,6 +12,15 @@ def pytest_configure(config):
     if config.getoption("nbval", False):
         from book import notebooks
         notebooks.use_one_environment()
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_collect_file(file_path, parent):
+    found = yield
+    if file_path.suffix != ".ipynb" or not found:
+        return found
+    from book import alone
+    return [alone.Notebook.from_parent(parent, path=file_path)]
 
 
 @pytest.hookimpl(wrapper=True)
