@@ -339,3 +339,39 @@ def overview(path):
 
 if __name__ == "__main__":
     overview(sys.argv[1])
+
+
+@in_book_style
+def mask_gallery():
+    """Eight masks for eight keys: a filled cell may be attended to."""
+    i, j = np.arange(8)[:, None], np.arange(8)
+    text = np.array([0, 0, 0, 1, 1, 1, 1, 2])
+    by_title = {
+        "causal": j <= i, "window, 2 back": (j <= i) & (j >= i - 2), "padding after 5": (j < 5) & (i >= 0),
+        "causal, padding": (j <= i) & (j < 5), "packed texts": (j <= i) & (text[:, None] == text),
+        "prefix of 3": (j <= i) | (j < 3), "bottom right": (j <= i + 4)[:4], "cross-attention": np.ones((4, 8), bool),
+    }
+    panels = list(subplots(3.9, "abcd\nefgh"))
+    for axes, (title, mask) in zip(panels, by_title.items()):
+        axes.imshow(mask, cmap=shades("weights"), vmin=0, vmax=1.4)
+        for (i, j), seen in np.ndenumerate(mask):
+            axes.add_patch(plt.Rectangle((j - 0.5, i - 0.5), 1, 1, fill=False, edgecolor="#bbbbbb", linewidth=0.6))
+        axes.set_title(title, fontsize=9)
+        axes.set(xticks=[], yticks=[])
+        axes.spines[:].set_visible(False)
+    axes.figure.supxlabel("keys", fontsize=10)
+    axes.figure.supylabel("queries", fontsize=10)
+
+
+@in_book_style
+def influence(weights, changes, labels):
+    """Two ways to mask, {title: `(n, n)`} each: the weights above, and how strongly each input moves each output below."""
+    panels = list(subplots(5.4, "ab\ncd"))
+    for row, (by_title, name, what) in enumerate(((weights, "weights", "weights"), (changes, "scores", "influence"))):
+        for axes, (title, matrix) in zip(panels[2 * row:], by_title.items()):
+            grid(axes, matrix, name, f"{title}: {what}", digits=2)
+            axes.set(xticklabels=labels, yticklabels=labels)
+            axes.tick_params(labelsize=9)
+            if row:
+                axes.set_xlabel("word that is changed" if row else "key")
+        panels[2 * row].set_ylabel("output of" if row else "query")

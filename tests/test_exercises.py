@@ -5,7 +5,8 @@ import pytest
 
 from attnlib.exercises import grade
 from attnlib.exercises.engine import catalogue
-from attnlib.exercises.engine.grading import PARTS, exercises
+from attnlib.exercises.engine.grading import exercises
+from attnlib.exercises.model import PARTS
 from attnlib.exercises.engine.prove import load_answers, prove_pairs, prove_singles
 
 ENTRIES = [entry for entries in load_answers().values() for entry in entries]
@@ -68,10 +69,10 @@ def test_mistakes_are_written_as_sentences():
 
 @pytest.mark.parametrize("part", PARTS)
 def test_catalogue_is_current_and_names_every_mistake(part, request):
-    stored = (request.config.rootpath / "chapters" / "mistakes" / f"{part}.md").read_text(encoding="utf-8")
+    stored = (request.config.rootpath / "chapters" / "mistakes" / catalogue.file_of(part)).read_text(encoding="utf-8")
     assert stored == catalogue.page(part), "python -m attnlib.exercises catalogue chapters/mistakes"
     for exercise in exercises().values():
-        if catalogue.module_of(exercise) == part:
+        if exercise.part == part:
             assert f"`{exercise.name}{exercise.signature}`" in stored
             assert all(catalogue.escaped(mistake.name) in stored for mistake in catalogue.mistakes(exercise))
 

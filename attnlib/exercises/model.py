@@ -1,100 +1,6 @@
 """What an exercise is: a reference made of named steps, inputs, hints, and its known mistakes.
 
-How to write one
-----------------
-The reference is a function of `do` and the arguments. Each thing a learner can get wrong is a
-step, called as `do.step(...)`; the steps' right versions stand in a dict:
-
-    def raw_scores_answer(do, query, key):
-        product = do.product(query, do.transpose(key))
-        return do.scale(product, query, key)
-
-    STEPS = {
-        "transpose": lambda key: np.swapaxes(key, -1, -2),
-        "product": lambda query, key_t: query @ key_t,
-        "scale": lambda scores, query, key: scores / math.sqrt(query.shape[-1]),
-    }
-
-A mistake changes one step or several, each by a function with the step's own parameters:
-
-    Mistake(
-        "no scale",
-        change={"scale": lambda scores, query, key: scores},
-        does="The scores are Q Kᵀ itself: sqrt(d_k) times too large.",
-        why="A dot product of d_k terms grows like sqrt(d_k), and the softmax then saturates.",
-        ask="How does the standard deviation of q · k grow with d_k, and what brings it back to 1?",
-    )
-
-- `name` is a short phrase as a lecturer says it. It is what `grade(...).mistakes` holds.
-- `written` is a piece of text that the learner's function must hold (".T") where an exception is
-  all that speaks for the mistake: others raise there too. It also decides between mistakes that
-  predict the same.
-- `does` says what the answer does, in terms of the subject; `why` why that is a mistake; `ask`
-  is the question that leads out, not the solution. Plain Unicode text, whole sentences.
-- A mistake that learners write in several ways that differ in value (an epsilon of 1e-6 or 1e-9)
-  has several variants: `change=({...}, {...})`. They share the name.
-- A number that a learner may choose freely (an epsilon, a limit, a tile) stands in the learner's code:
-  `numbers` is a function from all numbers found there to further variants; `each(change, suits)` makes
-  one of a change of a single number. What stands nowhere in the code is read from the answer: see
-  `fitted` below. Both are in constants.py.
-- `alone` is for a rare mistake with many variants: it is looked for by itself, and in no pair.
-- What no entry explains is held against plain changes (operators.py): each argument, each step that
-  has a name in the table STEPS there, and the answer, squared, shifted, without its last key and so on;
-  then against factors and offsets that the answer itself tells. Such mistakes need no entry. A new
-  exercise only needs its arguments' axes in AXES, and those of its answer in ANSWERS. An entry is
-  better where the mistake is a common one: it says why it is one, and it makes pairs.
-- Two mistakes whose changes touch different steps make a pair without another word. So keep the
-  steps fine. A step that does nothing in the reference (`"after": lambda weights, ...: weights`)
-  is a hook for mistakes of the kind "... afterwards".
-- A change of the step "answer" replaces the whole reference: a function of the arguments.
-- Steps run in float64 on copies of the inputs, with warnings off; on extreme cases of a
-  narrower dtype also in that dtype, and either may be what the learner's function returns.
-  They may raise: a mistake that raises predicts "raises". They know nothing of dtypes, except
-  through `do.dtype`, the case's.
-- What an answer's dtype, shape (an axis kept or dropped), type (list, tuple, tensor) and its
-  effect on the arguments tell is found by the engine for every exercise (see generic.py): never
-  write entries for "float64 leaks out", "a list instead of an array", "argument overwritten",
-  "an axis kept", "only for two axes", "no return", "random", "computed in float32".
-
-Cases are what the function is called with. `Case(aspect, args, extreme=False)`:
-
-- `aspect` is the phrase that a sentence can hold: "right for {aspect}". Use the constants below
-  where they fit; a phrase of your own for what is particular to the exercise.
-- The first cases should be tiny with easy integers: messages show the smallest case that fails,
-  so give each aspect a tiny case. Then cases with distinct primes as sizes, by `normal(...)`.
-- PLAIN needs at least one case of good size: hypotheses are screened on the largest PLAIN case.
-  Also give one where sizes that could be confused are equal (aspect SQUARE): a missing
-  transposition raises everywhere else, and shows its values only there.
-- `extreme=True` where learners' variants of one mistake may differ in NaN, inf or exception. A
-  row that the mistake spoils then only has to be spoiled, in whatever way; other rows must match.
-- `unless` is a function that is asked before the case is run, and leaves it out if it says True.
-- An argument `Once([...])` is given as an iterator that may be read once.
-
-`Exercise(name, signature, part, text, answer, steps, cases, hints, mistakes, ...)`:
-
-- `signature` is the contract's, as text; `text` is one or two sentences for the catalogue.
-- `dtype` is "input" (the floating inputs' width), "bool", or "number" (not looked at).
-- `outputs` are the names of the answer's parts when it is a tuple, else empty.
-- `hints` are three or more sentences, the last just short of the solution.
-- `cases` is a function without parameters that returns the list.
-- `audits` are functions for what values cannot show (memory, an iterable that is kept): each
-  gets `run`, where run(*args) calls the learner's function, and returns a Mistake or None.
-- `library` is "numpy" or "torch". For "torch" arrays are handed over as tensors of the case's
-  `torch_dtype` (default: the array's) on the case's `device`; the steps stay NumPy.
-- `aspects` maps an aspect to a Mistake to be named when that aspect alone goes unexplained. Such a
-  Mistake has no `change`; its `holds(*parts, *wanted parts)`, if there is one, is asked about each of
-  the aspect's answers, and says whether it shows that mistake and no other.
-- `fitted` holds functions of one number that give a Mistake: where nothing else explains an answer,
-  the number (what masked scores are lowered by, a limit, an exponent) is read from it, and stands in
-  the mistake's name.
-- `missing` is a function that says in a sentence what is not there to check the exercise with
-  (a library, a device), or ''. `around` gives a context manager in which each call is made.
-  `seconds` is the time for all calls of one check, if it has to be longer; a Case's `relative` is a tolerance of its own.
-- `formula`, (why, ask), is for an answer that is one number, computed from numbers: any wrong formula is then
-  read from the learner's function itself (see formula.py).
-
-`python3 -m attnlib.exercises table NAME` proves an exercise: which mistakes are recognised alone
-and in pairs, and which cannot be told apart. Then add answers to tests/exercise_answers/.
+entries/README.md says how to write one.
 """
 
 import ast
@@ -201,10 +107,11 @@ class Case:
 
     @functools.cached_property
     def dtype(self):
-        """The name of the floating inputs' dtype; float64 where there is none."""
+        """The name of the dtype that is asked for, or of the floating inputs'; float64 where there is none."""
         if self.torch_dtype:
             return self.torch_dtype
-        found = [arg.dtype for arg in _arrays(self.args) if arg.dtype.kind == "f"]
+        found = [np.dtype(arg) for arg in self.args if isinstance(arg, (type, np.dtype))]
+        found = found or [arg.dtype for arg in _arrays(self.args) if arg.dtype.kind == "f"]
         return str(np.result_type(*found)) if found else "float64"
 
     @property
@@ -228,6 +135,11 @@ def _arrays(args):
             yield from arg.items
 
 
+def alike(why, ask, *mistakes):
+    """Mistakes that are wrong for one reason and led out of by one question: (name, change, does) each."""
+    return tuple(Mistake(name, does=does, why=why, ask=ask, change=change) for name, change, does in mistakes)
+
+
 def each(change, suits=lambda number: True):
     """A mistake's `numbers`: one variant for each number that suits."""
     return lambda numbers: [change(number) for number in numbers if suits(number)]
@@ -239,17 +151,36 @@ def normal(*shape, seed=0, dtype=np.float64, scale=1.0):
     return (scale * numbers).round(2).astype(dtype)
 
 
+@dataclass(frozen=True)
+class Step:
+    """A step of a reference that has a name for what it makes, as a sentence says it: "the scores"."""
+
+    run: object
+    makes: str
+    one_a_row: bool = False  # a maximum or a sum
+
+    def __call__(self, *args):
+        return self.run(*args)
+
+
+# the parts of the book, each with its first chapter
+PARTS = {"Raw scores": 1, "The softmax": 3, "The AV product": 8, "On the GPU": 15}
+
+
 @dataclass(eq=False)
 class Exercise:
     name: str
     signature: str
-    part: str
     text: str
     answer: object
     steps: dict
     cases: object
     hints: tuple
     mistakes: tuple
+    place: int = 0
+    chapter: int = 0  # that of its folder
+    axes: dict = field(default_factory=dict)
+    answer_axes: str = ""
     dtype: str = "input"
     outputs: tuple = ()
     library: str = "numpy"
@@ -275,6 +206,19 @@ class Exercise:
         wider = replace(self, mistakes=tuple(mistake.with_numbers(numbers, set(self.steps)) for mistake in self.mistakes))
         wider._cases, wider._predictions = self._cases, dict(self._predictions)
         return wider
+
+    @property
+    def part(self):
+        """The part of the book that its chapter stands in."""
+        return [name for name, first in PARTS.items() if self.chapter >= first][-1]
+
+    def labels(self, name):
+        """What the last axes of an argument run over."""
+        return self.axes.get(name, "").split()
+
+    def makes(self):
+        """{step: what it makes} of the steps that have a name for it."""
+        return {name: step.makes for name, step in self.steps.items() if isinstance(step, Step)}
 
     @property
     def parameters(self):

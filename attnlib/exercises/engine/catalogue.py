@@ -7,8 +7,8 @@ import re
 from pathlib import Path
 
 from . import generic
-from ..model import Mistake
-from .grading import PARTS, exercises
+from ..model import PARTS, Mistake
+from .find import exercises
 
 ANYWHERE = (
     generic.leaks("float64"), generic.fixed_dtype("float32"),
@@ -29,7 +29,7 @@ def write(folder):
     """One Markdown file for each part into `folder`; returns their paths."""
     paths = []
     for part in PARTS:
-        paths.append(Path(folder) / f"{part}.md")
+        paths.append(Path(folder) / file_of(part))
         paths[-1].parent.mkdir(parents=True, exist_ok=True)
         paths[-1].write_text(page(part), encoding="utf-8")
     return paths
@@ -41,11 +41,10 @@ def page(part):
     for exercise in exercises().values():
         known = {m: first[key(m)] for m in mistakes(exercise) if key(m) in first}
         first.update((key(m), exercise) for m in mistakes(exercise) if m not in known)
-        if module_of(exercise) == part:
+        if exercise.part == part:
             lines += section(exercise, known)
-            title = exercise.part
-    opening = [f"# Mistakes: {title[0].lower() + title[1:]}", "", INTRODUCTION, ""]
-    if part == PARTS[0]:
+    opening = [f"# Mistakes: {part[0].lower() + part[1:]}", "", INTRODUCTION, ""]
+    if part == "Raw scores":
         lines += ["## In any exercise", "", *entries(ANYWHERE), ""]
     return "\n".join([*opening, *lines, "## Anything else", "", CLOSING, ""])
 
@@ -61,8 +60,9 @@ def key(mistake):
     return mistake.name, mistake.why
 
 
-def module_of(exercise):
-    return exercise.cases.__module__.rpartition(".")[2]
+def file_of(part):
+    """The name of a part's page: gpu.md for "On the GPU"."""
+    return re.sub("^(on )?(the )?", "", part.lower()).replace(" ", "_") + ".md"
 
 
 def section(exercise, known):

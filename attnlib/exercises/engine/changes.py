@@ -15,29 +15,6 @@ import numpy as np
 
 from ..model import PLAIN, Exercise, Mistake, Once
 
-# what the last axes of an argument run over, by its name; more axes in front are leading ones
-AXES = {
-    "query": "n_q d_k", "key": "n_k d_k", "value": "n_k d_v", "weights": "n_q n_k", "scores": "n_q n_k",
-    "attn_mask": "n_q n_k", "keep": "n_q n_k", "grad_output": "n_q d_v", "grad_weights": "n_q n_k",
-    "x": "n d_model", "lengths": "batch", "out_a": "n_q d_v", "out_b": "n_q d_v", "lse_a": "n_q", "lse_b": "n_q",
-    "key_cache": "n_k d_k", "value_cache": "n_k d_v", "key_new": "new d_k", "value_new": "new d_v",
-    "w_q": "d_model d_model", "w_k": "d_model d_model", "w_v": "d_model d_model", "w_o": "d_model d_model",
-}
-OWN_AXES = {
-    "merge_heads": {"x": "n_heads n d_head"},
-    "grouped_query_attention": {"query": "h n_q d_k", "key": "h_kv n_k d_k", "value": "h_kv n_k d_v"},
-}
-# and those of the answer
-ANSWERS = {
-    "dot_score": "", "score_variance": "", "causal_mask": "n_q n_k", "decode_mask": "n_q n_k",
-    "padding_mask": "batch one n_k", "raw_scores": "n_q n_k", "mask_scores": "n_q n_k", "softmax_row": "n_k",
-    "softmax": "n_q n_k", "temperature_softmax": "n_q n_k", "log_softmax": "n_q n_k", "safe_softmax": "n_q n_k",
-    "softmax_backward": "n_q n_k", "softmax_triton": "n_q n_k", "dropout_weights": "n_q n_k",
-    "split_heads": "n_heads n d_head", "merge_heads": "n d_model", "multi_head_attention": "n d_model",
-    "grouped_query_attention": "h n_q d_v",
-    **dict.fromkeys(("av_product", "attention", "masked_attention", "streaming_attention", "attention_torch",
-                     "attention_torch_causal", "split_kv_attention", "flash_attention_triton"), "n_q d_v"),
-}
 WORDS = {
     "n_q": ("query", "queries"), "n_k": ("key", "keys"), "n": ("position", "positions"), "new": ("new key", "new keys"),
     "h": ("query head", "query heads"), "h_kv": ("key head", "key heads"), "n_heads": ("head", "heads"),
@@ -45,8 +22,6 @@ WORDS = {
     "d_head": ("feature", "features"), "batch": ("sequence", "sequences"), "one": ("row", "rows"),
 }
 ONE_LONG = ("new", "one")  # axes of length 1
-ONE_NUMBER = ("total", "back_total", "factor", "block_sum", "of_query", "of_key", "terms", "highest", "log", "rescale",
-              "new_max")  # steps that make one a row
 
 
 def _softmax(array):
@@ -186,28 +161,6 @@ PLACED = (
 )
 
 
-# what the steps of the references make, where it has a name; the step's own answer is changed
-STEPS = {
-    "choose_values": "the values", "finish_scores": "the scores", "scores_in": "the scores", "shift": "the shifted scores",
-    "exponential": "the exponentials", "total": "the sum of the exponentials", "weights_out": "the weights",
-    "fill": "the masked scores", "temper": "the divided scores", "product": "the product of queries and keys",
-    "scale": "the scaled scores", "weights_in": "the weights", "highest": "the maximum", "log": "the logarithm of the sum",
-    "grad_weights": "the gradient of the weights", "back_products": "the products of weights and their gradient",
-    "back_total": "the row sum", "back_finish": "the gradient of the scores", "grad_in": "grad_output",
-    "products": "the products of weights and their gradient", "centre": "the centred gradient",
-    "diagonal": "the diagonal term", "outer": "the outer product",
-    "finish_heads": "the heads' outputs", "project": "the projections",
-    "factor": "the factor of what came before", "powers": "the block's exponentials",
-    "block_sum": "the block's sum", "block_output": "the block's output", "row_sum": "the running sum",
-    "new_max": "the running maximum",
-    "of_query": "the query's variance", "of_key": "the key's variance", "terms": "d_k",
-    "match_key": "the keys of each query head", "match_value": "the values of each query head",
-}
-OWN_STEPS = {
-    "softmax_backward": {"total": "the row sum"}, "online_softmax_stats": {"rescale": "the rescaled sum"},
-    "dot_score": {"product": "the products of the features", "scale": "the score"}, "padding_mask": {"limits": "lengths"},
-    "merge_partials": {"power": "the parts' exponentials"},
-}
 OTHER_AXES = (
     ("the first axis", lambda n: 0), ("the second axis", lambda n: min(1, n - 1)),
     ("the last axis but one", lambda n: max(-2, -n)), ("all axes", lambda n: None),
@@ -257,8 +210,8 @@ class Operators:
         self.arrays = [i for i, kind in enumerate(kinds) if kind == "f"]
         self.masks = [i for i, kind in enumerate(kinds) if kind == "b"]
         self.numbers = [i for i, kind in enumerate(kinds) if kind == "number"]
-        self.labels = [labels(exercise, name) for name in self.names]
-        self.answer = ANSWERS.get(exercise.name, "").split()
+        self.labels = [exercise.labels(name) for name in self.names]
+        self.answer = exercise.answer_axes.split()
 
     def add(self, name, does, why, ask, *changes):
         self.found.append(Mistake(name, change=changes, does=does, why=why, ask=ask))
@@ -456,8 +409,9 @@ class Operators:
                          *(self.inside(step, lambda a, where=where, fill=fill: np.where(where(a), fill, a))
                            for step, fill in (("finish_scores", -np.inf), ("weights_out", 0.0))
                            if step in self.exercise.steps))
-        for step, name in self._named_steps().items():
-            self._changed(name, lambda change, step=step: (self.inside(step, change),), "s", step in ONE_NUMBER)
+        for step, name in reversed(self.exercise.makes().items()):  # what a later step makes is said first
+            alone = self.exercise.steps[step].one_a_row
+            self._changed(name, lambda change, step=step: (self.inside(step, change),), "s", alone)
             self._along(step, name)
         if "exponential" in self.exercise.steps:
             own = self.exercise.steps["total"]
@@ -466,17 +420,10 @@ class Operators:
         if "combine_mask" in self.exercise.steps:
             self._mask_changes(_combined, "n_q n_k".split())
 
-    def _named_steps(self):
-        """{step: what it makes}; "total" adds up exponentials only where there are some."""
-        own = OWN_STEPS.get(self.exercise.name, {})
-        summed = "exponential" in self.exercise.steps
-        return own | {step: name for step, name in STEPS.items()
-                      if step in self.exercise.steps and step not in own and (step != "total" or summed)}
-
     def _along(self, step, name):
         """A step that runs along an axis, along another one."""
         own = self.exercise.steps[step]
-        if "axis" not in inspect.signature(own).parameters:
+        if "axis" not in inspect.signature(own.run).parameters:
             return
         for text, axis in OTHER_AXES:
             self.add(f"{name} over {text}", f"{upper(name)} runs over {text}, and the other steps over the right one.",
@@ -621,10 +568,6 @@ def upper(text):
     return text if "_" in text else text[0].upper() + text[1:]
 
 
-def labels(exercise, name):
-    return OWN_AXES.get(exercise.name, {}).get(name, AXES.get(name, "")).split()
-
-
 def reference(exercise, args):
     return exercise.answer(SimpleNamespace(**exercise.steps, dtype="float64"), *args)
 
@@ -654,7 +597,7 @@ def sizes(exercise, case):
     found = {}
     for name, arg in zip(exercise.parameters, case.args):
         if isinstance(arg, np.ndarray):
-            found.update(zip(reversed(labels(exercise, name)), reversed(arg.shape)))
+            found.update(zip(reversed(exercise.labels(name)), reversed(arg.shape)))
         elif _kind(arg) == "number" and arg > 0:
             found[name] = arg
             if arg < 1:

@@ -164,12 +164,6 @@ READ_TWICE = Mistake(
     why="An iterator gives each block once; a stream cannot be wound back.",
     ask="What must be known about the blocks before, when a block comes?")
 
-KEPT_BLOCKS = Mistake(
-    "blocks kept",
-    does="The function keeps all blocks until the end.",
-    why="The point of reading block by block is that only one block is in memory.",
-    ask="Which few numbers say all about the blocks before?")
-
 PARAMETER_ORDER = Mistake(
     "parameters in another order",
     does="Called with names, the function is right; called by position, it takes one argument for "

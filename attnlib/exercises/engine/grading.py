@@ -3,7 +3,6 @@
 import difflib
 import dis
 import functools
-import importlib
 import inspect
 import re
 import types
@@ -14,13 +13,13 @@ import numpy as np
 from ..model import FLOAT16, FLOAT32, PLAIN, Once
 from ..sandbox.call import Clock, call
 from . import generic, message
+from .find import exercises
 from .formula import by_formula
 from .numbers import numbers_in
 from .explain import Finding, Matcher, Seen, close_rows, explain, fit_shape, shown_by, tolerance
 
 # a narrower dtype, by its names in NumPy and torch
 NARROW = re.compile(r"float(16|32)\b|\b(half|single)\b|\.float\(\)|[\"']f[24][\"']")
-PARTS = ("raw_scores", "softmax", "av_product", "gpu", "kernels")
 
 
 @dataclass(frozen=True)
@@ -30,16 +29,6 @@ class Grade:
     status: str  # "correct", "not attempted", "incorrect" or "error"
     mistakes: tuple
     message: str
-
-
-@functools.cache
-def exercises():
-    """All exercises by name, in the order of the book."""
-    found = {}
-    for part in PARTS:
-        module = importlib.import_module(f"attnlib.exercises.{part}")
-        found.update((exercise.name, exercise) for exercise in module.EXERCISES)
-    return found
 
 
 # ---------------------------------------------------------------- running a function on the cases

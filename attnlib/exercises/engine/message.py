@@ -57,6 +57,8 @@ def argument(name, value):
     """One argument as text: its numbers if they are few, else its shape."""
     if isinstance(value, Once):
         return f"{name} = {', '.join(rows(item, 6) for item in value.items)} (read one by one)"
+    if isinstance(value, type):
+        return f"{name} = np.{value.__name__}"
     if not isinstance(value, np.ndarray):
         return f"{name} = {value}"
     dtype = "" if value.dtype in (np.float64, np.bool_) or value.dtype.kind in "iu" else f" ({value.dtype})"
@@ -343,6 +345,8 @@ def cause(failure):
                 "is read by a for loop.")
     if kind == "TypeError" and ("interpreted as an integer" in text or "must be integers" in text):
         return "Sizes and indices are integers: / gives a float even where nothing is left over, // an integer."
+    if kind == "TypeError" and "NoneType" in text:
+        return "One of the two is None: an argument that may be None, or what a function without a return gave back."
     if kind == "TypeError" and "not callable" in text:
         return "An array is followed by round brackets; indexing takes square ones, a product @ or *."
     if kind == "TypeError" and "only length-1" in text or "only 0-dimensional" in text:

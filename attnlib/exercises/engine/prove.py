@@ -137,17 +137,20 @@ class Entry:
 class Answers(list):
     """The entries of one file in tests/exercise_answers, collected by decorators."""
 
-    def right(self, exercise, function=None):
+    def __init__(self, exercise):
+        self.exercise = exercise
+
+    def right(self, function=None):
         """An answer that must be accepted."""
-        return self._add(exercise, True, (), function)
+        return self._add(True, (), function)
 
-    def wrong(self, exercise, *names, function=None):
+    def wrong(self, *names, function=None):
         """An answer that must be refused with exactly these names; without any if none is given."""
-        return self._add(exercise, False, names, function)
+        return self._add(False, names, function)
 
-    def _add(self, exercise, right, names, function):
+    def _add(self, right, names, function):
         def add(function):
-            self.append(Entry(exercise, function, right, names))
+            self.append(Entry(self.exercise, function, right, names))
             return function
 
         return add if function is None else add(function)
@@ -158,7 +161,7 @@ def load_answers():
     found = defaultdict(list)
     if not ANSWERS.is_dir():
         return found
-    for path in sorted(ANSWERS.glob("[a-z]*.py")):
+    for path in sorted(ANSWERS.glob("*/*.py")):
         spec = importlib.util.spec_from_file_location(f"exercise_answers_{path.stem}", path)
         module = importlib.util.module_from_spec(spec)
         sys.modules[spec.name] = module
@@ -166,8 +169,7 @@ def load_answers():
             spec.loader.exec_module(module)
         except ModuleNotFoundError:  # torch or Triton is not installed
             continue
-        for entry in module.ANSWERS:
-            found[entry.exercise].append(entry)
+        found[path.stem] += module.ANSWERS
     return found
 
 

@@ -1,0 +1,190 @@
+"""The exercise safe_softmax."""
+
+from dataclasses import replace
+
+import numpy as np
+
+from ...families.logsumexp import DEAD_ROW
+from ...families.masks import ZERO_FILL
+from ...families.softmax import (AFTER_MISTAKES, AXIS_MISTAKES, COUNTED_AS_1, EXPONENTIAL_MISTAKES, KEEPDIMS_MISTAKES,
+    LOWEST_INSTEAD, LOW_FILLS, SHIFT_MISTAKES, SIGN, SOFTMAX_STEPS, TOTAL_MISTAKES, UNIFORM, beside_dead_rows,
+    extreme_rows, low_rows, lowest_scores, softmax_steps_answer)
+from ...model import (FLOAT16, FLOAT32, HUGE, LEADING, NEG_INF, PLAIN, SMALL, SQUARE, Case, Exercise, Mistake, Step,
+    normal)
+
+
+def safe_softmax_answer(do, scores):
+    weights = softmax_steps_answer(do, do.fill(scores, do.dtype), -1)
+    return do.rescue(weights, scores)
+
+
+def _dead(scores):
+    return np.isneginf(scores).all(axis=-1, keepdims=True)
+
+
+def _dead_rows(fill):
+    return {"rescue": lambda weights, scores: np.where(_dead(scores), fill(scores), weights)}
+
+
+def _first_key(scores):
+    return np.arange(scores.shape[-1]) == 0
+
+
+def _filled(value, rescued=False):
+    """A number for -inf, as the dtype can hold it: -1e9 is -inf in float16."""
+    def fill(scores, dtype):
+        with np.errstate(over="ignore"):
+            return np.where(np.isneginf(scores), float(np.array(value).astype(dtype)), scores)
+
+    # with the maximum of each row: without it, and with -1e9, the row is NaN as with -inf
+    left = {} if rescued else {"rescue": lambda weights, scores: weights}
+    return {"fill": fill, "shift": SOFTMAX_STEPS["shift"], **left}
+
+
+DEAD_ROWS_NAN = Mistake(
+    "dead rows NaN", change=_dead_rows(lambda scores: np.nan),
+    does="A row of nothing but -inf gives NaN.",
+    why="Its maximum is -inf and -inf - -inf is NaN; or its sum is 0 and 0 / 0 is NaN. One NaN "
+        "spreads to everything that is computed from it.",
+    ask="What are the maximum and the sum of a row of nothing but -inf, and what may stand in their "
+        "place?")
+
+DEAD_ROWS_UNIFORM = Mistake(
+    "dead rows uniform", change=_dead_rows(lambda scores: 1 / scores.shape[-1]),
+    does="A row of nothing but -inf gives equal weights.",
+    why="A query that may attend to nothing would attend to everything, padding and future alike. "
+        "A large negative number in place of -inf does this: all scores of the row are then equal.",
+    ask="How much weight may a key have that must not be seen?")
+
+DEAD_ROW_MISTAKES = (
+    DEAD_ROWS_NAN, DEAD_ROWS_UNIFORM,
+    Mistake("dead rows not zero",
+            change=(_dead_rows(lambda scores: 1.0), _dead_rows(_first_key), _dead_rows(lambda scores: -np.inf),
+                    _dead_rows(lambda scores: np.inf)),
+            does="A row of nothing but -inf gives weights that are not 0.",
+            why="A query that may attend to nothing gets no weights at all: its output is 0.",
+            ask="How much weight may a key have that must not be seen?"),
+    Mistake("large negative number instead of -inf",
+            change=tuple(_filled(value) for value in (-1e9, -1e4, -9999.0, -1e3, -100.0)) + tuple(
+                _filled(value, True) for value in LOW_FILLS[2:]),
+            numbers=lambda numbers: [_filled(v, rescued) for v in numbers if v <= -5 for rescued in (False, True)],
+            does="A number such as -1e9 stands in for -inf: beside scores as low it gets a weight. A row of nothing but "
+                 "-inf becomes uniform, or NaN in float16, which cannot hold -1e9, unless it is set to 0 afterwards.",
+            why="Scores of -10000 are legal, and a row of nothing but -inf has no weights. Only -inf "
+                "is below every score in every dtype.",
+            ask="What are the weights of the scores -10000, -inf?"),
+    replace(ZERO_FILL, change=_filled(0.0), does="Scores of -inf count as 0."),
+    replace(LOWEST_INSTEAD, change=tuple(
+        {"fill": lambda s, dtype, axis=axis: np.where(np.isneginf(s), lowest_scores(s, axis), s), "rescue": lambda w, s: w}
+        for axis in (None, -1))),
+    replace(COUNTED_AS_1, change=(COUNTED_AS_1.change, {
+        **COUNTED_AS_1.change, "rescue": lambda w, s: np.where(_dead(s), 0.0, w)})),
+    Mistake("any -inf empties the row",
+            change={"rescue": lambda w, s: np.where(np.isneginf(s).any(axis=-1, keepdims=True), 0.0, w)},
+            does="A row with a single -inf among its scores gives zeros.",
+            why="Only a row that is all -inf is empty; in any other one the remaining keys share the weight.",
+            ask="Which rows have nothing left to attend to: those with any -inf, or those with nothing else?"),
+    Mistake("one dead row empties all",
+            change=({"rescue": lambda w, s: w * (not _dead(s).any())},
+                    {"rescue": lambda w, s: np.where(_dead(s).any(), 0.0, w)}),
+            does="If one row is all -inf, all rows give zeros.",
+            why="Each query has weights of its own.",
+            ask="Does your test ask about one row, or about the whole array?"),
+    Mistake("only an array of nothing but -inf is seen as dead",
+            change={"rescue": lambda w, s: np.where(np.isneginf(s).all(), 0.0, np.where(_dead(s), np.nan, w))},
+            does="A dead row among others gives NaN; only if all rows are dead they give zeros.",
+            why="Each row has to be looked at by itself.",
+            ask="Does your test ask about one row, or about the whole array?"),
+    Mistake("dead rows left out", change={"rescue": lambda w, s: w[~_dead(s)[..., 0]]},
+            does="Rows of nothing but -inf are missing from the answer.",
+            why="The weights must keep their shape: row i belongs to query i.",
+            ask="Which row of the answer belongs to the query behind a dead one?"),
+    Mistake("row of negative scores taken for dead",
+            change=tuple({"rescue": lambda w, s, c=c: np.where(s.max(axis=-1, keepdims=True) < c, 0.0, w)}
+                         for c in (0.0, -100.0, -700.0, -745.0, -1e3, -5000.0)),
+            does="A row of large negative scores gives zeros.",
+            why="Only a row that is all -inf is empty. Scores of -10000 and -9999 have weights as any others.",
+            ask="What are the weights of the scores -10000, -9999?"),
+)
+
+STOPS = Mistake(
+    "error at a dead row",
+    does="The function raises an exception where a row is all -inf.",
+    why="Such a row is no error: a query that may attend to nothing gets zeros, and the others their weights.",
+    ask="What should the answer be for a query that may attend to nothing?")
+
+
+def stops_at_dead_rows(run):
+    """An audit: whether a dead row makes the function raise, or fail an assertion, of its own."""
+    failure = run(np.array([[0.0, 1.0], [-np.inf, -np.inf]])).failure
+    own = failure and (failure.kind == "AssertionError" or failure.line.startswith("raise"))
+    return STOPS if own and not run(np.array([[0.0, 1.0], [2.0, -np.inf]])).failure else None
+
+
+def _of_finite_scores(mistake):
+    """The minimum may be taken of the finite scores alone."""
+    if mistake.name != "minimum subtracted instead of maximum":
+        return mistake
+    return replace(mistake, change=(*mistake.variants, {"shift": lambda s, axis: s - lowest_scores(s, axis)}))
+
+
+def _safe_cases():
+    inf, f4, f2 = np.inf, np.float32, np.float16
+
+    def case(aspect, scores, dtype=np.float64, extreme=False):
+        return Case(aspect, (np.array(scores, dtype),), extreme)
+
+    def rowwise(aspect, row, extreme):
+        return case(aspect, [row, [0.0] * (len(row) - 1) + [1.0]], extreme=extreme)
+
+    some = normal(2, 3, 5, 7, seed=12)
+    some[0, 1, 2] = some[1, 2, 4] = -inf
+    return [
+        case(PLAIN, [[0, 1, 3], [2, 5, 4]]), case(PLAIN, [[1, -2, 3]]),
+        Case(PLAIN, (normal(5, 7, seed=1),)), Case(PLAIN, (normal(7, 3, seed=2),)),
+        Case(PLAIN, (normal(7, 11, seed=3),)),
+        case(SQUARE, [[0, 1], [2, 5]]), Case(SQUARE, (normal(5, 5, seed=3),)),
+        case("one axis", [0, 1, 3]), Case("one axis", (normal(7, seed=4),)),
+        case(LEADING, [[[0, 1], [2, 5]]]), Case(LEADING, (normal(2, 5, 3, seed=5),)),
+        Case(LEADING, (normal(2, 3, 5, 7, seed=6),)),
+        Case(SMALL, (normal(3, 5, seed=10) * 1e-3,)),
+        case(HUGE, [[10000, 9999], [0, 1]], extreme=True), case(HUGE, [[-10000, -9999], [0, 1]], extreme=True),
+        case(HUGE, [[400, 399], [0, 1]], extreme=True),
+        case(HUGE, [[-500, -499], [-1, -2]], extreme=True), case(HUGE, [[-800, -799], [-720, -721]], extreme=True),
+        *extreme_rows(rowwise),
+        case(NEG_INF, [[0, -inf], [1, 2]], extreme=True), case(NEG_INF, [[1, -inf, 3], [-inf, -inf, 2]], extreme=True),
+        case(NEG_INF, [[-10000, -inf], [-inf, -10000]], extreme=True),
+        case(NEG_INF, [[-1000, -inf, -999.5]], extreme=True),
+        case(NEG_INF, [[-100, -inf, -99.5]], extreme=True), *low_rows(case),
+        case(DEAD_ROW, [[-inf, -inf]], extreme=True), case(DEAD_ROW, [[0, 1], [-inf, -inf]], extreme=True),
+        case(DEAD_ROW, [-inf, -inf, -inf], extreme=True),
+        case(DEAD_ROW, [[-inf, -inf, -inf], [-inf, -inf, -inf]], extreme=True),
+        case(DEAD_ROW, [[0, -inf, 1], [-inf, -inf, -inf]], extreme=True), Case(DEAD_ROW, (some,), True),
+        case(FLOAT32, [[0, 1, 3], [2, 5, 4]], f4), Case(FLOAT32, (normal(5, 3, seed=11, dtype=f4),)),
+        case(FLOAT32, [[80, 100, 99], [101, 1, 100]], f4, True), case(FLOAT32, [[-inf, -inf], [0, 1]], f4, True),
+        case(FLOAT16, [[0, 1, 3], [2, 4, 1]], f2), case(FLOAT16, [[20, 21, 19], [0, 1, 2]], f2, True),
+        case(FLOAT16, [[-inf, -inf], [0, 1]], f2, True),
+    ]
+
+
+EXERCISE = Exercise(
+    name="safe_softmax", signature="(scores)", place=4,
+    axes=dict(scores="n_q n_k"), answer_axes="n_q n_k",
+    text="The softmax over the last axis. A row of nothing but -inf gives zeros, not NaN.",
+    answer=safe_softmax_answer,
+    steps={
+        **SOFTMAX_STEPS,
+        "fill": Step(lambda scores, dtype: scores, "the masked scores"),
+        "rescue": lambda weights, scores: np.where(_dead(scores), 0.0, weights),
+    },
+    cases=_safe_cases, audits=(stops_at_dead_rows,),
+    hints=(
+        "Where does NaN come from in a row of nothing but -inf? Look at its maximum, and at its sum.",
+        "-inf - -inf is NaN. If 0 is subtracted from such a row instead, exp gives zeros.",
+        "Then the row's sum is 0, and 0 / 0 is NaN again. Divided by 1 the zeros stay zeros.",
+        "Twice np.where, before use: where the maximum is -inf take 0; where the sum is 0 take 1. "
+        "All other rows stay as they are.",
+    ),
+    mistakes=(*DEAD_ROW_MISTAKES, *map(_of_finite_scores, SHIFT_MISTAKES), *EXPONENTIAL_MISTAKES, SIGN,
+              *map(beside_dead_rows, TOTAL_MISTAKES), *AXIS_MISTAKES, *KEEPDIMS_MISTAKES, *AFTER_MISTAKES, UNIFORM),
+)

@@ -1,0 +1,165 @@
+"""From the gradient of the weights to that of the scores: steps and mistakes."""
+
+from dataclasses import replace
+
+import numpy as np
+
+from ..model import Mistake, Step, normal
+from .choose import named
+from .softmax import TOTAL_MISTAKES
+
+
+def book_weights(*shape, seed=0, dtype=np.float64):
+    """Weights as a softmax gives them."""
+    powers = np.exp(normal(*shape, seed=seed))
+    return (powers / powers.sum(axis=-1, keepdims=True)).astype(dtype)
+
+
+SOFTMAX_OF_WEIGHTS = Mistake(
+    "softmax of the weights", change={"weights_in": lambda w: np.exp(w) / np.exp(w).sum(axis=-1, keepdims=True)},
+    does="The weights go through another softmax, and are nearly equal.",
+    why="The argument holds weights already; the derivative needs nothing but them.",
+    ask="What does a softmax do to numbers between 0 and 1?")
+
+SOFTMAX_BACKWARD_MISTAKES = (
+    Mistake("row sum not subtracted", change={"centre": lambda grad, total: grad},
+            does="The scores' gradient is weights * grad_weights: only the diagonal term of the Jacobian.",
+            why="Every weight depends on every score, through the sum in the denominator: that "
+                "subtracts the row's mean gradient.",
+            ask="What must the gradient of a row sum to, if the softmax does not change when all scores "
+                "grow by 1?"),
+    Mistake("diagonal-only Jacobian",
+            change={"total": lambda products: products,
+                    "times": lambda weights, centred, grad, total: weights * centred},
+            does="The scores' gradient is w (1 - w) g, as if each weight depended on its own score alone.",
+            why="That is the derivative of a sigmoid. In a softmax every weight depends on every "
+                "score, through the sum.",
+            ask="What happens to weight i when another score grows?"),
+    Mistake("row sum not multiplied by the weights",
+            change={"times": lambda weights, centred, grad, total: weights * grad - total},
+            does="The row's sum is subtracted from weights * grad_weights as it is.",
+            why="The second term of the Jacobian is w_i w_j: the weight stands before both terms.",
+            ask="Where does the bracket open in w * (g - sum)?"),
+    Mistake("weights missing in front", change={"times": lambda weights, centred, grad, total: centred},
+            does="The gradient is centred, but not multiplied by the weights.",
+            why="A key with a weight of 0 gets no gradient.",
+            ask="What is the derivative of a weight that is 0?"),
+    Mistake("weights missing in the row sum", change={"products": lambda weights, grad: grad},
+            does="The plain sum of the gradients is subtracted.",
+            why="It has to be their mean under the weights: the sum of w * g.",
+            ask="What must the answer be if all gradients of a row are equal?"),
+    Mistake("plain mean instead of the weighted one",
+            change={"products": lambda weights, grad: grad,
+                    "total": lambda products: products.mean(axis=-1, keepdims=True)},
+            does="The plain mean of the gradients is subtracted.",
+            why="The weights are not equal: the mean has to be taken under them, as the sum of w * g.",
+            ask="What does a row of the answer sum to, and what should it?"),
+    Mistake("gradient missing in the row sum",
+            change=({"products": lambda weights, grad: weights}, {"products": lambda weights, grad: weights ** 2}),
+            does="The sum runs over the weights, or their squares, without the gradient.",
+            why="The sum runs over w * g.",
+            ask="What must the answer be if all gradients of a row are equal?"),
+    Mistake("mean instead of sum", change={"total": lambda products: products.mean(axis=-1, keepdims=True)},
+            does="The row sum is divided by n before it is subtracted.",
+            why="The weights sum to 1: the sum of w * g is a mean already.",
+            ask="What must the answer be if all gradients of a row are equal?"),
+    Mistake("largest product instead of the sum",
+            change={"total": lambda products: products.max(axis=-1, keepdims=True)},
+            does="The largest of the products w * g is subtracted, not their sum.",
+            why="All entries of a row share the denominator.",
+            ask="What must the answer be if all gradients of a row are equal?"),
+    Mistake("largest gradient instead of the sum",
+            change=({"centre": lambda grad, total: grad - grad.max(axis=-1, keepdims=True)},
+                    {"centre": lambda grad, total: grad - grad.max()}),
+            does="The largest entry of the gradient is subtracted, not the sum of w * g.",
+            why="Subtracting the maximum belongs to the softmax itself. Its derivative subtracts the mean under "
+                "the weights.",
+            ask="What does a row of the answer sum to, and what should it?"),
+    Mistake("w (1 - w) in front",
+            change=({"times": lambda weights, centred, grad, total: weights * (1 - weights) * centred},
+                    {"times": lambda weights, centred, grad, total: weights * (1 - weights) * (grad - weights * grad)}),
+            does="w (1 - w) stands in front of the bracket, where w belongs.",
+            why="The bracket holds what the other weights of the row contribute already.",
+            ask="What stands in front of the bracket if (diag(w) - w wᵀ) g is multiplied out?"),
+    Mistake("only the second term",
+            change=({"times": lambda weights, centred, grad, total: -weights * total},
+                    {"times": lambda weights, centred, grad, total: weights * total}),
+            does="The term w * g is missing: only w times the row's sum is there.",
+            why="(diag(w) - w wᵀ) g has two terms; the first is w * g, entry by entry.",
+            ask="What does diag(w) g give?"),
+    Mistake("row sum added", change={"centre": lambda grad, total: grad + total},
+            does="The row sum is added instead of subtracted.",
+            why="When a score grows by itself, the other weights shrink: the second term is negative.",
+            ask="What must the answer be if all gradients of a row are equal?"),
+    Mistake("sign flipped", change={"centre": lambda grad, total: total - grad},
+            does="Every entry has the wrong sign.",
+            why="A weight grows with its own score.",
+            ask="Which way must a score move to raise a weight?"),
+    replace(named("sum over the wrong axis", TOTAL_MISTAKES),
+            change=({"total": lambda products: products.sum(axis=-2, keepdims=True)},
+                    {"total": lambda products: products.sum(axis=0, keepdims=True)},
+                    {"total": lambda products: products.sum(axis=1, keepdims=True)},
+                    {"total": lambda products: products.sum(axis=max(-2, -products.ndim), keepdims=True)},
+                    {"total": lambda products: products.sum(axis=min(1, products.ndim - 1), keepdims=True)},
+                    {"total": lambda products: products.sum(
+                        axis=tuple(range(1, products.ndim)) or 0, keepdims=True)}),
+            does="The products are summed over another axis than the last.",
+            why="The weights of one query depend on the scores of that query alone: the sum runs over its keys."),
+    Mistake("one sum for the whole array", change={"total": lambda products: products.sum()},
+            does="One number is subtracted everywhere, the sum over the whole array.",
+            why="Each row has a softmax of its own, and so a sum of its own.",
+            ask="Over which entries does the sum run, and over which should it?"),
+    replace(named("sum without keepdims", TOTAL_MISTAKES), change={"total": lambda products: products.sum(axis=-1)},
+            does="Row i's sum is subtracted from column i instead of row i, where the shapes fit at all.",
+            ask="What is the shape of the sums, and how does it line up with the gradient?"),
+    Mistake("backward of the log-softmax",
+            change={"products": lambda weights, grad: grad,
+                    "times": lambda weights, centred, grad, total: grad - weights * total},
+            does="The answer is g - w times the sum of g.",
+            why="That is the gradient through the logarithm of the weights. Here the gradient with "
+                "respect to the weights themselves is given.",
+            ask="Of which quantity is grad_weights the derivative?"),
+    Mistake("gradient divided by the weights",
+            change={"times": lambda weights, centred, grad, total: centred / weights},
+            does="The centred gradient is divided by the weights.",
+            why="The weight multiplies: a key with a weight of 0 gets no gradient.",
+            ask="What is the derivative of a weight that is 0?"),
+    Mistake("weights squared",
+            change=({"times": lambda weights, centred, grad, total: weights ** 2 * centred},
+                    {"products": lambda weights, grad: weights ** 2 * grad}),
+            does="The weights are multiplied in once too often.",
+            why="The formula is w * (g - sum), with one factor w in front and one in the sum.",
+            ask="How often does each weight stand in your formula?"),
+    Mistake("matrix product instead of a row sum",
+            change=({"products": lambda weights, grad: weights @ grad, "total": lambda products: products},
+                    {"products": lambda weights, grad: weights @ np.swapaxes(grad, -1, -2),
+                     "total": lambda products: products},
+                    {"products": lambda weights, grad: weights @ grad.T, "total": lambda products: products}),
+            does="weights @ grad_weights is one number for one axis; with more axes it is a matrix product.",
+            why="Each row has a sum of its own: entry by entry, then summed over the last axis.",
+            ask="What does @ do to two arrays of shape (5, 7)?"),
+    Mistake("weights and gradient swapped", change={"answer": lambda weights, grad: grad * (
+                weights - (weights * grad).sum(axis=-1, keepdims=True))},
+            does="The gradient stands in front of the bracket, and the weights in it.",
+            why="The weights come first among the arguments, and they stand in front.",
+            ask="Which of the two is 0 for a key that gets no gradient?"),
+    Mistake("gradient handed on", change={"answer": lambda weights, grad: grad},
+            does="The answer is grad_weights itself.",
+            why="The softmax mixes the entries of a row: the gradient goes through its Jacobian.",
+            ask="Which matrix stands between the two gradients?"),
+    Mistake("divided by n", change={"finish": lambda grad_scores: grad_scores / grad_scores.shape[-1]},
+            does="The gradient is n times too small.",
+            why="Nothing is averaged: the gradient of a sum of losses has no 1/n.",
+            ask="What divides by n in your function?"),
+    SOFTMAX_OF_WEIGHTS,
+)
+
+SOFTMAX_BACKWARD_STEPS = {
+    "weights_in": Step(lambda weights: weights, "the weights"),
+    "grad_in": Step(lambda grad: grad, "grad_output"),
+    "products": Step(lambda weights, grad: weights * grad, "the products of weights and their gradient"),
+    "total": Step(lambda products: products.sum(axis=-1, keepdims=True), "the row sum", True),
+    "centre": Step(lambda grad, total: grad - total, "the centred gradient"),
+    "times": lambda weights, centred, grad, total: weights * centred,
+    "finish": lambda grad_scores: grad_scores,
+}

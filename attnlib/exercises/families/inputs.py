@@ -1,0 +1,50 @@
+"""The inputs that an exercise is tried with, made from the axes of its arguments."""
+
+import numpy as np
+
+from ..model import FLOAT16, FLOAT32, LEADING, PLAIN, SQUARE, Case, normal
+
+# different primes, so that no size can be taken for another
+SIZES = ({"n_q": 5, "n_k": 7, "n": 5, "d_k": 3, "d_v": 13, "d_model": 11}, {"n_q": 7, "n_k": 5, "n": 7, "d_k": 11, "d_v": 2, "d_model": 3})
+LARGE = {"n_q": 37, "n_k": 41, "n": 41, "d_k": 17, "d_v": 19, "d_model": 23}
+
+
+def inputs(axes, numbers=(), make=None, sizes=(), leading=True):
+    """The cases of an exercise whose arguments have these axes: {argument: "n_q d_k"}.
+
+    Two of ordinary sizes, a larger one, and one whose arrays lie in memory in another order; equal sizes; one and
+    two leading axes; float32 and float16. `numbers` are the arguments behind the arrays, drawn in turn: each a
+    tuple of values. `make` has functions of (shape, seed, dtype) for arguments that are not just normal numbers.
+    `sizes` are what each case takes from, instead of SIZES and LARGE: two dicts, or three.
+    """
+    make = make or {}
+    small, other, large = (*sizes, *(*SIZES, LARGE)[len(sizes):])
+    made = []
+
+    def case(aspect, size, lead=(), dtype=np.float64, order="C"):
+        seed = 100 + 10 * len(made)
+        arrays = []
+        for place, (name, labels) in enumerate(axes.items()):
+            shape = (*lead, *(size if isinstance(size, int) else size[label] for label in labels.split()))
+            array = make.get(name, _normal)(shape, seed + place, dtype)
+            arrays.append(np.asarray(array, order=order))
+        drawn = [values[len(made) % len(values)] for values in numbers]
+        made.append(Case(aspect, (*arrays, *drawn)))
+
+    case(PLAIN, small)
+    case(PLAIN, other)
+    case(PLAIN, other, order="F")
+    case(PLAIN, large)
+    case(SQUARE, 3)
+    case(SQUARE, 5)
+    if leading:
+        case(LEADING, small, (2,))
+        case(LEADING, other, (2, 3))
+        case(LEADING, small, (3, 2), order="F")
+    case(FLOAT32, small, dtype=np.float32)
+    case(FLOAT16, other, dtype=np.float16)
+    return made
+
+
+def _normal(shape, seed, dtype):
+    return normal(*shape, seed=seed, dtype=dtype)

@@ -1,0 +1,64 @@
+"""Answers to nearest_key, written as learners write them."""
+
+import numpy as np
+
+from attnlib.exercises.engine.prove import Answers
+
+ANSWERS = answers = Answers("nearest_key")
+
+answers.right(lambda query, key: (query @ key.mT).argmax(axis=-1))
+answers.right(lambda query, key: np.argmax(np.einsum("...id,...jd->...ij", query, key), axis=-1))
+
+
+@answers.right()
+def nearest_by_loops(query, key):
+    found = np.zeros(query.shape[:-1], dtype=int)
+    for at in np.ndindex(*found.shape):
+        best = -np.inf
+        for j in range(key.shape[-2]):
+            product = float(query[at] @ key[at[:-1]][j])
+            if product > best:
+                best, found[at] = product, j
+    return found
+
+
+answers.wrong("over the queries instead of the keys", function=lambda query, key: (query @ key.mT).argmax(axis=-2))
+answers.wrong("over the queries instead of the keys", function=lambda query, key: (key @ query.mT).argmax(axis=-1))
+answers.wrong("over the whole array", function=lambda query, key: np.argmax(query @ key.mT))
+answers.wrong("the largest product instead of its position", function=lambda query, key: (query @ key.mT).max(axis=-1))
+answers.wrong("smallest instead of largest", function=lambda query, key: (query @ key.mT).argmin(axis=-1))
+answers.wrong("size without sign", function=lambda query, key: np.abs(query @ key.mT).argmax(axis=-1))
+answers.wrong("counted from 1", function=lambda query, key: (query @ key.mT).argmax(axis=-1) + 1)
+answers.wrong("largest cosine", function=lambda query, key: (
+    query @ (key / np.linalg.norm(key, axis=-1, keepdims=True).clip(1e-9)).mT).argmax(axis=-1))
+answers.wrong("the order of all keys", function=lambda query, key: np.argsort(query @ key.mT, axis=-1)[..., ::-1])
+
+
+@answers.wrong("nearest by distance")
+def nearest_by_distance(query, key):
+    gaps = query[..., :, None, :] - key[..., None, :, :]
+    return np.linalg.norm(gaps, axis=-1).argmin(axis=-1)
+
+
+@answers.wrong("last of equals")
+def nearest_by_late_loop(query, key):
+    found = np.zeros(query.shape[:-1], dtype=int)
+    for at in np.ndindex(*found.shape):
+        best = -np.inf
+        for j in range(key.shape[-2]):
+            product = float(query[at] @ key[at[:-1]][j])
+            if product >= best:
+                best, found[at] = product, j
+    return found
+
+
+@answers.wrong("only positive products")
+def nearest_from_zero(query, key):
+    found = np.zeros(query.shape[:-1], dtype=int)
+    for at in np.ndindex(*found.shape):
+        best = 0.0
+        for j in range(key.shape[-2]):
+            product = float(query[at] @ key[at[:-1]][j])
+            if product > best:
+                best, found[at] = product, j
+    return found

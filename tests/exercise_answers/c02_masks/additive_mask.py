@@ -1,0 +1,44 @@
+"""Answers to additive_mask, written as learners write them."""
+
+import numpy as np
+
+from attnlib.exercises.engine.prove import Answers
+
+ANSWERS = answers = Answers("additive_mask")
+
+
+@answers.right()
+def additive_by_where(attn_mask, dtype):
+    return np.where(attn_mask, 0.0, -np.inf).astype(dtype)
+
+
+@answers.right()
+def additive_by_filling(attn_mask, dtype):
+    mask = np.full(attn_mask.shape, -np.inf, dtype)
+    mask[attn_mask] = 0
+    return mask
+
+
+@answers.right()
+def additive_by_logarithm(attn_mask, dtype):
+    with np.errstate(divide="ignore"):
+        return np.log(attn_mask.astype(dtype))
+
+
+answers.wrong("mask inverted", function=lambda attn_mask, dtype: np.where(attn_mask, -np.inf, 0).astype(dtype))
+answers.wrong("a large negative number instead of -inf",
+              function=lambda attn_mask, dtype: np.where(attn_mask, 0, -1e9).astype(dtype))
+answers.wrong("a large negative number instead of -inf",
+              function=lambda attn_mask, dtype: np.where(attn_mask, 0, -1e4).astype(dtype))
+answers.wrong("the dtype's lowest number instead of -inf",
+              function=lambda attn_mask, dtype: np.where(attn_mask, 0, np.finfo(dtype).min).astype(dtype))
+answers.wrong("inf instead of -inf", function=lambda attn_mask, dtype: np.where(attn_mask, 0, np.inf).astype(dtype))
+answers.wrong("0 times -inf", function=lambda attn_mask, dtype: (1 - attn_mask.astype(dtype)) * dtype_of(dtype, -np.inf))
+answers.wrong("the mask's own 1 and 0", function=lambda attn_mask, dtype: attn_mask.astype(dtype))
+answers.wrong("1 instead of 0", function=lambda attn_mask, dtype: np.where(attn_mask, 1, -np.inf).astype(dtype))
+answers.wrong("float64 leaks out", function=lambda attn_mask, dtype: np.where(attn_mask, 0.0, -np.inf))
+answers.wrong("narrower dtype", function=lambda attn_mask, dtype: np.where(attn_mask, 0.0, -np.inf).astype(np.float16))
+
+
+def dtype_of(dtype, number):
+    return np.dtype(dtype).type(number)

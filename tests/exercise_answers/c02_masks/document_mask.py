@@ -1,0 +1,59 @@
+"""Answers to document_mask, written as learners write them."""
+
+import numpy as np
+
+from attnlib.exercises.engine.prove import Answers
+
+ANSWERS = answers = Answers("document_mask")
+
+
+def parts(document):
+    position = np.arange(len(document))
+    return document[:, None] == document, position[:, None] >= position
+
+
+@answers.right()
+def document_by_two_tables(document):
+    same, past = parts(document)
+    return same & past
+
+
+@answers.right()
+def document_by_loops(document):
+    n = len(document)
+    mask = np.zeros((n, n), dtype=bool)
+    for i in range(n):
+        for j in range(i + 1):
+            mask[i, j] = document[i] == document[j]
+    return mask
+
+
+@answers.right()
+def document_by_tril(document):
+    return np.tril(np.equal.outer(document, document))
+
+
+answers.wrong("mask inverted", function=lambda document: ~document_by_tril(document))
+answers.wrong("causal mask forgotten", function=lambda document: parts(document)[0])
+answers.wrong("documents ignored", function=lambda document: parts(document)[1])
+answers.wrong("either condition suffices", function=lambda document: np.logical_or(*parts(document)))
+answers.wrong("other documents instead of its own", function=lambda document: ~parts(document)[0] & parts(document)[1])
+answers.wrong("earlier documents too", function=lambda document: np.tril(document[:, None] >= document))
+answers.wrong("diagonal excluded", function=lambda document: np.tril(document[:, None] == document, -1))
+answers.wrong("one key too many", function=lambda document: np.tril(document[:, None] == document, 1))
+answers.wrong("the future instead of the past", function=lambda document: np.triu(document[:, None] == document))
+answers.wrong("not boolean", function=lambda document: document_by_tril(document) * 1.0)
+
+
+@answers.wrong("pieces instead of documents")
+def document_by_changes(document):
+    starts = np.flatnonzero(np.r_[True, document[1:] != document[:-1]])
+    mask = np.zeros((len(document),) * 2, dtype=bool)
+    for start, end in zip(starts, [*starts[1:], len(document)]):
+        mask[start:end, start:end] = np.tri(end - start, dtype=bool)
+    return mask
+
+
+@answers.wrong("additive mask instead of boolean")
+def document_added(document):
+    return np.where(document_by_tril(document), 0.0, -np.inf)

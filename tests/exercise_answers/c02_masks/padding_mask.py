@@ -1,0 +1,76 @@
+"""Answers to padding_mask, written as learners write them."""
+
+import numpy as np
+
+import attnlib
+from attnlib.exercises.engine.prove import Answers
+
+ANSWERS = answers = Answers("padding_mask")
+
+
+answers.right(attnlib.padding_mask)
+answers.right(lambda lengths, n_k: np.arange(n_k) < lengths[:, None, None])
+answers.right(lambda lengths, n_k: (np.arange(n_k)[None, :] < np.asarray(lengths)[:, None])[:, None, :])
+
+
+@answers.right()
+def padding_by_loop(lengths, n_k):
+    mask = np.zeros((len(lengths), 1, n_k), dtype=bool)
+    for b, n in enumerate(lengths):
+        mask[b, 0, :n] = True
+    return mask
+
+
+@answers.wrong("mask inverted")
+def padding_inverted(lengths, n_k):
+    return np.arange(n_k) >= lengths[:, None, None]
+
+
+@answers.wrong("one key too many")
+def padding_off_by_one(lengths, n_k):
+    return np.arange(n_k) <= lengths[:, None, None]
+
+
+@answers.wrong("axis dropped")
+def padding_two_axes(lengths, n_k):
+    return np.arange(n_k) < lengths[:, None]
+
+
+@answers.wrong("queries padded instead of keys")
+def padding_rows(lengths, n_k):
+    return (np.arange(n_k) < lengths[:, None])[:, :, None]
+
+
+@answers.wrong("padding at the front")
+def padding_left(lengths, n_k):
+    return np.arange(n_k) >= n_k - lengths[:, None, None]
+
+
+@answers.wrong("n_k ignored")
+def padding_longest(lengths, n_k):
+    return np.arange(max(lengths)) < lengths[:, None, None]
+
+
+@answers.wrong("axis kept")
+def padding_four_axes(lengths, n_k):
+    return np.arange(n_k) < lengths[:, None, None, None]
+
+
+@answers.wrong("not boolean", "axis dropped")
+def padding_list_of_numbers(lengths, n_k):
+    return np.array([[1.0] * n + [0.0] * (n_k - n) for n in lengths])
+
+
+@answers.wrong("mask inverted", "axis dropped")
+def padding_inverted_two_axes(lengths, n_k):
+    return ~(np.arange(n_k) < lengths[:, None])
+
+
+for names, function in (
+    (["queries padded too"],
+     lambda lengths, n: (lambda m: m[:, :, None] & m[:, None, :])(np.arange(n) < lengths[:, None])),
+    (["everything allowed"], lambda lengths, n: np.ones((len(lengths), 1, n), bool)),
+    (["axis dropped"], lambda lengths, n: np.arange(n) < lengths[:, None]),
+):
+    function.__name__ = "_".join(names).replace(" ", "_") or "one_number"
+    answers.wrong(*names, function=function)

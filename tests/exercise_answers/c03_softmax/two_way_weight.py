@@ -1,0 +1,52 @@
+"""Answers to two_way_weight, written as learners write them."""
+
+import math
+
+import numpy as np
+
+from attnlib.exercises.engine.prove import Answers
+
+ANSWERS = answers = Answers("two_way_weight")
+
+
+@answers.right()
+def two_by_maximum(score_a, score_b):
+    highest = np.maximum(score_a, score_b)
+    a, b = np.exp(score_a - highest), np.exp(score_b - highest)
+    return a / (a + b)
+
+
+@answers.right()
+def two_by_logistic(score_a, score_b):
+    with np.errstate(over="ignore"):
+        return 1 / (1 + np.exp(score_b - score_a))
+
+
+@answers.right()
+def two_by_stack(score_a, score_b):
+    scores = np.stack([score_a, score_b])
+    exps = np.exp(scores - scores.max(axis=0))
+    return (exps / exps.sum(axis=0))[0]
+
+
+@answers.right()
+def two_by_tanh(score_a, score_b):
+    return (1 + np.tanh((score_a - score_b) / 2)) / 2
+
+
+answers.wrong("the weight of the second key", function=lambda score_a, score_b: two_by_maximum(score_b, score_a))
+answers.wrong("no maximum subtracted", function=lambda score_a, score_b: np.exp(score_a) / (np.exp(score_a) + np.exp(score_b)))
+answers.wrong("exponential of the difference on top", function=lambda score_a, score_b: (
+    np.exp(score_a - score_b) / (1 + np.exp(score_a - score_b))))
+answers.wrong("share of the scores", function=lambda score_a, score_b: score_a / (score_a + score_b))
+answers.wrong("the ratio of the two weights", function=lambda score_a, score_b: np.exp(score_a - score_b))
+answers.wrong("the difference itself", function=lambda score_a, score_b: score_a - score_b)
+answers.wrong("step instead of a smooth weight", function=lambda score_a, score_b: (score_a > score_b).astype(score_a.dtype))
+answers.wrong("tanh instead of the logistic function", function=lambda score_a, score_b: np.tanh(score_a - score_b))
+answers.wrong("the weight of the second key", "no maximum subtracted", function=lambda score_a, score_b: (
+    np.exp(score_b) / (np.exp(score_a) + np.exp(score_b))))
+
+
+@answers.wrong()
+def two_by_math(score_a, score_b):
+    return 1 / (1 + math.exp(score_b - score_a))

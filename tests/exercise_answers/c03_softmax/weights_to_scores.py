@@ -1,0 +1,47 @@
+"""Answers to weights_to_scores, written as learners write them."""
+
+import numpy as np
+
+from attnlib.exercises.engine.prove import Answers
+
+ANSWERS = answers = Answers("weights_to_scores")
+
+
+@answers.right()
+def scores_by_logarithm(weights):
+    logs = np.log(weights)
+    return logs - logs.mean(axis=-1, keepdims=True)
+
+
+@answers.right()
+def scores_by_geometric_mean(weights):
+    wide = weights.astype(np.float64)
+    middle = np.exp(np.log(wide).mean(axis=-1, keepdims=True))
+    return (np.log(wide) - np.log(middle)).astype(weights.dtype)
+
+
+@answers.right()
+def scores_row_by_row(weights):
+    found = np.empty_like(weights)
+    for at in np.ndindex(*weights.shape[:-1]):
+        row = np.log(weights[at])
+        found[at] = row - row.sum() / len(row)
+    return found
+
+
+answers.wrong("not centred", function=lambda weights: np.log(weights))
+answers.wrong("maximum subtracted", function=lambda weights: np.log(weights) - np.log(weights).max(axis=-1, keepdims=True))
+answers.wrong("first score 0", function=lambda weights: np.log(weights / weights[..., :1]))
+answers.wrong("mean of the whole array", function=lambda weights: np.log(weights) - np.log(weights).mean())
+answers.wrong("no logarithm", function=lambda weights: weights - weights.mean(axis=-1, keepdims=True))
+answers.wrong("logarithm to base 2", function=lambda weights: np.log2(weights) - np.log2(weights).mean(axis=-1, keepdims=True))
+answers.wrong("sign flipped", function=lambda weights: np.log(weights).mean(axis=-1, keepdims=True) - np.log(weights))
+answers.wrong("logarithm of the mean subtracted", function=lambda weights: np.log(
+    weights / weights.mean(axis=-1, keepdims=True)))
+answers.wrong("not centred", "logarithm to base 10", function=lambda weights: np.log10(weights))
+
+
+@answers.wrong("mean of each column")
+def scores_by_columns(weights):
+    logs = np.log(weights)
+    return logs - logs.mean(axis=max(-2, -logs.ndim), keepdims=True)

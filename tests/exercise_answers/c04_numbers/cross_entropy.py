@@ -1,0 +1,62 @@
+"""Answers to cross_entropy, written as learners write them."""
+
+import numpy as np
+
+from attnlib.exercises.engine.prove import Answers
+
+ANSWERS = answers = Answers("cross_entropy")
+
+
+def pick(array, target):
+    return np.take_along_axis(array, target[..., None], axis=-1)[..., 0]
+
+
+@answers.right()
+def loss_by_shift(scores, target):
+    shifted = scores - scores.max(axis=-1, keepdims=True)
+    return np.log(np.exp(shifted).sum(axis=-1)) - pick(shifted, target)
+
+
+@answers.right()
+def loss_from_the_target(scores, target):
+    gaps = scores - np.take_along_axis(scores, target[..., None], axis=-1)
+    highest = gaps.max(axis=-1)
+    return highest + np.log(np.exp(gaps - highest[..., None]).sum(axis=-1))
+
+
+@answers.right()
+def loss_by_loops(scores, target):
+    found = np.zeros(target.shape)
+    for at in np.ndindex(*target.shape):
+        row = scores[at].astype(np.float64)
+        row = row - row.max()
+        found[at] = np.log(np.exp(row).sum()) - row[target[at]]
+    return found.astype(scores.dtype)
+
+
+def soft(scores):
+    powers = np.exp(scores - scores.max(axis=-1, keepdims=True))
+    return powers / powers.sum(axis=-1, keepdims=True)
+
+
+answers.wrong("logarithm of the softmax", function=lambda scores, target: -np.log(pick(soft(scores), target)))
+answers.wrong("epsilon in the logarithm", function=lambda scores, target: -np.log(pick(soft(scores), target) + 1e-9))
+answers.wrong("no maximum subtracted", function=lambda scores, target: (
+    np.log(np.exp(scores).sum(axis=-1)) - pick(scores, target)))
+answers.wrong("sign flipped", function=lambda scores, target: -loss_by_shift(scores, target))
+answers.wrong("mean over the rows", function=lambda scores, target: loss_by_shift(scores, target).mean())
+answers.wrong("target off by one", function=lambda scores, target: loss_by_shift(scores, target - 1))
+answers.wrong("in bits", function=lambda scores, target: loss_by_shift(scores, target) / scores.dtype.type(np.log(2)))
+answers.wrong("one minus the weight", function=lambda scores, target: 1 - pick(soft(scores), target))
+
+
+@answers.wrong("target's score unshifted")
+def loss_half_shifted(scores, target):
+    shifted = scores - scores.max(axis=-1, keepdims=True)
+    return np.log(np.exp(shifted).sum(axis=-1)) - pick(scores, target)
+
+
+@answers.wrong("one maximum for the whole array")
+def loss_by_one_maximum(scores, target):
+    shifted = scores - scores.max()
+    return np.log(np.exp(shifted).sum(axis=-1)) - pick(shifted, target)

@@ -1,0 +1,252 @@
+"""Answers to logsumexp, written as learners write them."""
+
+import math
+
+import numpy as np
+
+import attnlib
+from attnlib.exercises.engine.prove import Answers
+
+ANSWERS = answers = Answers("logsumexp")
+
+
+answers.right(attnlib.logsumexp)
+
+
+@answers.right()
+def lse_pairwise(scores, axis=-1):
+    return np.logaddexp.reduce(scores, axis=axis)
+
+
+@answers.right()
+def lse_guarded(scores, axis=-1):
+    m = scores.max(axis=axis, keepdims=True)
+    m = np.where(np.isfinite(m), m, 0)
+    return np.log(np.exp(scores - m).sum(axis=axis)) + np.squeeze(m, axis)
+
+
+@answers.right()
+def lse_by_loop(scores, axis=-1):
+    def row(s):
+        top = max(s)
+        return top if top == -np.inf else top + math.log(sum(math.exp(x - top) for x in s))
+
+    return np.apply_along_axis(row, axis, scores.astype(np.float64)).astype(scores.dtype)
+
+
+@answers.right()
+def lse_chosen_at_the_end(scores, axis=-1):
+    m = scores.max(axis)
+    lse = m + np.log(np.exp(scores - np.expand_dims(m, axis)).sum(axis))
+    return np.where(m == -np.inf, m, lse)
+
+
+@answers.wrong("no maximum subtracted")
+def lse_naive(scores, axis=-1):
+    return np.log(np.sum(np.exp(scores), axis=axis))
+
+
+@answers.wrong("no maximum subtracted")
+def lse_naive_upcast(scores, axis=-1):
+    total = np.exp(scores.astype(np.float64)).sum(axis)
+    return np.log(total).astype(scores.dtype)
+
+
+@answers.wrong("dead rows NaN")
+def lse_unguarded(scores, axis=-1):
+    m = np.max(scores, axis=axis, keepdims=True)
+    return (m + np.log(np.exp(scores - m).sum(axis=axis, keepdims=True))).squeeze(axis)
+
+
+@answers.wrong("dead rows NaN")
+def lse_unguarded_moved(scores, axis=-1):
+    s = np.moveaxis(scores, axis, 0)
+    m = s.max(0)
+    return np.log(np.exp(s - m).sum(0)) + m
+
+
+@answers.wrong("dead rows NaN", "maximum not added back")
+def lse_not_added(scores, axis=-1):
+    m = scores.max(axis=axis, keepdims=True)
+    return np.log(np.exp(scores - m).sum(axis=axis))
+
+
+@answers.wrong("maximum not added back")
+def lse_not_added_guarded(scores, axis=-1):
+    m = np.nan_to_num(scores.max(axis=axis, keepdims=True), neginf=0.0)
+    return np.log(np.sum(np.exp(scores - m), axis))
+
+
+@answers.wrong("dead rows NaN", "the maximum's axis kept")
+def lse_axis_kept(scores, axis=-1):
+    m = scores.max(axis=axis, keepdims=True)
+    return m + np.log(np.exp(scores - m).sum(axis=axis))
+
+
+@answers.wrong("dead rows NaN", "maximum subtracted again instead of added back")
+def lse_subtracted_twice(scores, axis=-1):
+    m = scores.max(axis)
+    return np.log(np.exp(scores - np.expand_dims(m, axis)).sum(axis)) - m
+
+
+@answers.wrong("no logarithm")
+def lse_sum_alone(scores, axis=-1):
+    return np.exp(scores).sum(axis)
+
+
+@answers.wrong("epsilon in the logarithm")
+def lse_epsilon(scores, axis=-1):
+    m = scores.max(axis=axis, keepdims=True)
+    m = np.where(m == -np.inf, 0, m)
+    return np.log(np.exp(scores - m).sum(axis=axis) + 1e-12) + m.squeeze(axis)
+
+
+@answers.wrong("epsilon in the logarithm", "no maximum subtracted")
+def lse_naive_epsilon(scores, axis=-1):
+    return np.log(1e-6 + np.exp(scores).sum(axis=axis))
+
+
+@answers.wrong("large negative number instead of -inf")
+def lse_fill(scores, axis=-1):
+    return np.maximum(np.logaddexp.reduce(scores, axis=axis), -1e30).astype(scores.dtype)
+
+
+@answers.wrong("0 for a row of -inf")
+def lse_zero(scores, axis=-1):
+    m = scores.max(axis)
+    lse = np.log(np.exp(scores - np.expand_dims(m, axis)).sum(axis)) + m
+    return np.nan_to_num(lse, nan=0.0)
+
+
+@answers.wrong("axis ignored", "dead rows NaN")
+def lse_last_axis(scores, axis=-1):
+    m = scores.max(axis=-1)
+    return m + np.log(np.exp(scores - m[..., None]).sum(axis=-1))
+
+
+@answers.wrong("axis ignored")
+def lse_last_axis_pairwise(scores, axis=-1):
+    return np.logaddexp.reduce(scores, axis=-1)
+
+
+@answers.wrong("reduced over everything")
+def lse_everything(scores, axis=-1):
+    m = scores.max()
+    if m == -np.inf:
+        return m
+    return m + np.log(np.sum(np.exp(scores - m)))
+
+
+@answers.wrong("one maximum for the whole array")
+def lse_one_maximum(scores, axis=-1):
+    m = max(scores.max(), np.finfo(scores.dtype).min)
+    return m + np.log(np.sum(np.exp(scores - m), axis=axis))
+
+
+@answers.wrong("mean instead of sum")
+def lse_mean(scores, axis=-1):
+    m = np.maximum(scores.max(axis=axis, keepdims=True), np.finfo(scores.dtype).min)
+    return np.log(np.exp(scores - m).mean(axis=axis)) + m.squeeze(axis)
+
+
+@answers.wrong("axis kept")
+def lse_keepdims(scores, axis=-1):
+    return np.logaddexp.reduce(scores, axis=axis, keepdims=True)
+
+
+@answers.wrong("softmax instead of log-sum-exp")
+def lse_weights(scores, axis=-1):
+    e = np.exp(scores - scores.max(axis=axis, keepdims=True))
+    return e / e.sum(axis=axis, keepdims=True)
+
+
+@answers.right()
+def lse_one_by_one(scores, axis=-1):
+    total = np.full(np.delete(scores.shape, axis), -np.inf)
+    for i in range(scores.shape[axis]):
+        total = np.logaddexp(total, np.take(scores, i, axis=axis).astype(np.float64))
+    return np.asarray(total).astype(scores.dtype)
+
+
+@answers.wrong("log of the sum subtracted instead of added", "dead rows NaN")
+def lse_minus_log(scores, axis=-1):
+    m = scores.max(axis=axis, keepdims=True)
+    return m.squeeze(axis) - np.log(np.exp(scores - m).sum(axis))
+
+
+@answers.wrong("only an array of nothing but -inf is seen as dead")
+def lse_whole_array_dead(scores, axis=-1):
+    if np.all(scores == -np.inf):
+        return np.full(np.delete(scores.shape, axis), -np.inf, dtype=scores.dtype)
+    m = scores.max(axis=axis, keepdims=True)
+    return np.log(np.exp(scores - m).sum(axis)) + m.squeeze(axis)
+
+
+@answers.wrong("large negative number instead of -inf")
+def lse_nan_to_num(scores, axis=-1):
+    return np.nan_to_num(np.logaddexp.reduce(scores, axis=axis))
+
+
+@answers.wrong("large negative number instead of -inf")
+def lse_filled_before(scores, axis=-1):
+    scores = np.where(np.isneginf(scores), -1e9, scores)
+    m = scores.max(axis=axis, keepdims=True)
+    return (m + np.log(np.exp(scores - m).sum(axis=axis, keepdims=True))).squeeze(axis)
+
+
+@answers.wrong("dead rows NaN")
+def lse_math_log(scores, axis=-1):
+    def row(s):
+        return max(s) + math.log(sum(math.exp(x - max(s)) for x in s))
+
+    return np.apply_along_axis(row, axis, scores).astype(scores.dtype)
+
+
+@answers.wrong("reduced over the first axis")
+def lse_other_default(scores, axis=0):
+    return np.logaddexp.reduce(scores, axis=axis)
+
+
+@answers.wrong("axis missing")
+def lse_without_axis(scores):
+    return np.logaddexp.reduce(scores, axis=-1)
+
+
+@answers.wrong("no maximum subtracted")
+def lse_factor_multiplied_back(scores, axis=-1):
+    m = scores.max(axis=axis, keepdims=True)
+    return np.log(np.exp(scores - m).sum(axis) * np.exp(m.squeeze(axis)))
+
+
+@answers.wrong("masked scores set to 0")
+def lse_counting_minus_infinity(scores, axis=-1):
+    return np.logaddexp.reduce(np.where(np.isneginf(scores), 0, scores).astype(scores.dtype), axis=axis)
+
+
+@answers.wrong("only the largest scores")
+def lse_of_five(scores, axis=-1):
+    ordered = np.sort(scores, axis=axis)
+    n = ordered.shape[axis]
+    return np.logaddexp.reduce(ordered.take(range(max(0, n - 5), n), axis=axis), axis=axis)
+
+
+@answers.wrong("large negative number instead of -inf")
+def lse_filled_and_rescued(scores, axis=-1):
+    low = np.where(np.isinf(scores), -2e3, scores).astype(scores.dtype)
+    m = low.max(axis=axis, keepdims=True)
+    lse = (m + np.log(np.exp(low - m).sum(axis=axis, keepdims=True))).squeeze(axis)
+    return np.where(np.isneginf(scores).all(axis=axis), -np.inf, lse).astype(scores.dtype)
+
+
+@answers.wrong("one maximum for the whole array")
+def lse_one_maximum_unguarded(scores, axis=-1):
+    m = scores.max()
+    return np.log(np.exp(scores - m).sum(axis=axis)) + m
+
+
+@answers.wrong("softmax instead of log-sum-exp")
+def lse_safe_softmax_pasted(scores, axis=-1):
+    m = scores.max(axis=axis, keepdims=True)
+    e = np.exp(scores - np.where(np.isneginf(m), 0, m))
+    total = e.sum(axis=axis, keepdims=True)
+    return e / np.where(total == 0, 1, total)

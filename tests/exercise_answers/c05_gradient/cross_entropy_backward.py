@@ -1,0 +1,53 @@
+"""Answers to cross_entropy_backward, written as learners write them."""
+
+import numpy as np
+
+from attnlib.exercises.engine.prove import Answers
+
+ANSWERS = answers = Answers("cross_entropy_backward")
+
+
+def soft(scores):
+    powers = np.exp(scores - scores.max(axis=-1, keepdims=True))
+    return powers / powers.sum(axis=-1, keepdims=True)
+
+
+def hot(scores, target):
+    return (np.arange(scores.shape[-1]) == target[..., None]).astype(scores.dtype)
+
+
+answers.right(lambda scores, target: soft(scores) - hot(scores, target))
+
+
+@answers.right()
+def gradient_in_place(scores, target):
+    grad = soft(scores)
+    np.put_along_axis(grad, target[..., None], np.take_along_axis(grad, target[..., None], -1) - 1, -1)
+    return grad
+
+
+@answers.right()
+def gradient_by_loops(scores, target):
+    grad = soft(scores)
+    for at in np.ndindex(*target.shape):
+        grad[at + (int(target[at]),)] -= 1
+    return grad
+
+
+answers.wrong("target not subtracted", function=lambda scores, target: soft(scores))
+answers.wrong("sign flipped", function=lambda scores, target: hot(scores, target) - soft(scores))
+answers.wrong("only the target", function=lambda scores, target: -hot(scores, target))
+answers.wrong("1 subtracted everywhere", function=lambda scores, target: soft(scores) - 1)
+answers.wrong("target off by one", function=lambda scores, target: soft(scores) - hot(scores, target - 1 + (
+    target == 0) * scores.shape[-1]))
+answers.wrong("divided by n", function=lambda scores, target: (soft(scores) - hot(scores, target)) / scores.shape[-1])
+answers.wrong("target's weight subtracted", function=lambda scores, target: soft(scores) * (1 - hot(scores, target)))
+answers.wrong("no maximum subtracted", function=lambda scores, target: (
+    np.exp(scores) / np.exp(scores).sum(axis=-1, keepdims=True) - hot(scores, target)))
+answers.wrong("only the target's entry kept", function=lambda scores, target: (
+    (soft(scores) - hot(scores, target)) * hot(scores, target)))
+
+
+@answers.wrong("mean over the rows")
+def gradient_of_the_mean(scores, target):
+    return (soft(scores) - hot(scores, target)) / max(target.size, 1)

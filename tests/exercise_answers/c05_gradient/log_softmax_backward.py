@@ -1,0 +1,50 @@
+"""Answers to log_softmax_backward, written as learners write them."""
+
+import numpy as np
+
+from attnlib.exercises.engine.prove import Answers
+
+ANSWERS = answers = Answers("log_softmax_backward")
+
+
+@answers.right()
+def logs_by_formula(log_weights, grad_log_weights):
+    return grad_log_weights - np.exp(log_weights) * grad_log_weights.sum(axis=-1, keepdims=True)
+
+
+@answers.right()
+def logs_by_jacobian(log_weights, grad_log_weights):
+    n = log_weights.shape[-1]
+    jacobian = np.eye(n) - np.exp(log_weights.astype(np.float64))[..., None, :]
+    return np.einsum("...j,...jl->...l", grad_log_weights, jacobian).astype(log_weights.dtype)
+
+
+@answers.right()
+def logs_row_by_row(log_weights, grad_log_weights):
+    found = np.empty_like(log_weights)
+    for at in np.ndindex(*log_weights.shape[:-1]):
+        found[at] = grad_log_weights[at] - np.exp(log_weights[at]) * sum(grad_log_weights[at])
+    return found
+
+
+def back(log_weights, grad, weights=np.exp, axis=-1):
+    return grad - weights(log_weights) * grad.sum(axis=axis, keepdims=True)
+
+
+answers.wrong("row sum not subtracted", function=lambda log_weights, grad: grad.copy())
+answers.wrong("weights missing", function=lambda log_weights, grad: grad - grad.sum(axis=-1, keepdims=True))
+answers.wrong("logarithms taken for weights", function=lambda log_weights, grad: back(log_weights, grad, lambda x: x))
+answers.wrong("row sum added", function=lambda log_weights, grad: (
+    grad + np.exp(log_weights) * grad.sum(axis=-1, keepdims=True)))
+answers.wrong("sum over the queries", function=lambda log_weights, grad: back(log_weights, grad, axis=max(-2, -grad.ndim)))
+answers.wrong("one sum for the whole array", function=lambda log_weights, grad: grad - np.exp(log_weights) * grad.sum())
+answers.wrong("sign flipped", function=lambda log_weights, grad: -back(log_weights, grad))
+answers.wrong("mean instead of sum", function=lambda log_weights, grad: (
+    grad - np.exp(log_weights) * grad.mean(axis=-1, keepdims=True)))
+answers.wrong("mean instead of the weighted sum", function=lambda log_weights, grad: grad - grad.mean(axis=-1, keepdims=True))
+
+
+@answers.wrong("backward of the softmax")
+def logs_as_weights(log_weights, grad_log_weights):
+    weights = np.exp(log_weights)
+    return weights * (grad_log_weights - (weights * grad_log_weights).sum(axis=-1, keepdims=True))

@@ -1,0 +1,107 @@
+"""Answers to roofline_seconds, written as learners write them."""
+
+import numpy as np
+
+from attnlib.exercises.engine.prove import Answers
+
+ANSWERS = answers = Answers("roofline_seconds")
+
+
+answers.right(lambda flops, bytes_moved, peak_flops, bandwidth: max(flops / peak_flops, bytes_moved / bandwidth))
+
+
+@answers.right()
+def roofline_by_intensity(flops, bytes_moved, peak_flops, bandwidth):
+    attained = min(peak_flops, flops / bytes_moved * bandwidth)
+    return flops / attained
+
+
+@answers.right()
+def roofline_by_ridge(flops, bytes_moved, peak_flops, bandwidth):
+    if flops / bytes_moved >= peak_flops / bandwidth:
+        return flops / peak_flops
+    return bytes_moved / bandwidth
+
+
+@answers.right()
+def roofline_in_numpy(flops, bytes_moved, peak_flops, bandwidth):
+    return np.maximum(np.divide(flops, peak_flops), np.divide(bytes_moved, bandwidth))
+
+
+@answers.wrong("sum instead of the larger time")
+def roofline_sum(flops, bytes_moved, peak_flops, bandwidth):
+    return flops / peak_flops + bytes_moved / bandwidth
+
+
+@answers.wrong("sum instead of the larger time")
+def roofline_sum_in_steps(flops, bytes_moved, peak_flops, bandwidth):
+    seconds = flops / peak_flops
+    seconds += bytes_moved / bandwidth
+    return seconds
+
+
+@answers.wrong("another formula: (flops + bytes_moved) / (peak_flops + bandwidth)")
+def roofline_of_sums(flops, bytes_moved, peak_flops, bandwidth):
+    return (flops + bytes_moved) / (peak_flops + bandwidth)
+
+
+@answers.wrong("another formula: peak_flops / bandwidth")
+def roofline_ridge(flops, bytes_moved, peak_flops, bandwidth):
+    return peak_flops / bandwidth
+
+
+@answers.wrong("the smaller time")
+def roofline_min(flops, bytes_moved, peak_flops, bandwidth):
+    return min(flops / peak_flops, bytes_moved / bandwidth)
+
+
+@answers.wrong("the smaller time")
+def roofline_ridge_reversed(flops, bytes_moved, peak_flops, bandwidth):
+    if flops / bytes_moved < peak_flops / bandwidth:
+        return flops / peak_flops
+    return bytes_moved / bandwidth
+
+
+@answers.wrong("memory ignored")
+def roofline_compute(flops, bytes_moved, peak_flops, bandwidth):
+    return flops / peak_flops
+
+
+@answers.wrong("arithmetic ignored")
+def roofline_memory(flops, bytes_moved, peak_flops, bandwidth):
+    return bytes_moved / bandwidth
+
+
+@answers.wrong("rate instead of time")
+def roofline_attained(flops, bytes_moved, peak_flops, bandwidth):
+    return min(peak_flops, bandwidth * flops / bytes_moved)
+
+
+@answers.wrong("arithmetic intensity")
+def roofline_intensity(flops, bytes_moved, peak_flops, bandwidth):
+    return flops / bytes_moved
+
+
+@answers.wrong("quotients upside down")
+def roofline_reversed(flops, bytes_moved, peak_flops, bandwidth):
+    return max(peak_flops / flops, bandwidth / bytes_moved)
+
+
+@answers.wrong("limits swapped")
+def roofline_swapped(flops, bytes_moved, peak_flops, bandwidth):
+    return max(flops / bandwidth, bytes_moved / peak_flops)
+
+
+@answers.wrong("another unit")
+def roofline_milliseconds(flops, bytes_moved, peak_flops, bandwidth):
+    return 1000 * max(flops / peak_flops, bytes_moved / bandwidth)
+
+
+@answers.wrong("whole seconds only")
+def roofline_floored(flops, bytes_moved, peak_flops, bandwidth):
+    return max(flops // peak_flops, bytes_moved // bandwidth)
+
+
+@answers.wrong("sum instead of the larger time", "another unit")
+def roofline_sum_in_milliseconds(flops, bytes_moved, peak_flops, bandwidth):
+    return (flops / peak_flops + bytes_moved / bandwidth) * 1e3
