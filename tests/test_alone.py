@@ -130,11 +130,11 @@ def test_set_up_takes_less_than_20_seconds_of_work(set_up):
 
 def package_files(folder):
     return {path.relative_to(folder): path.read_bytes() for path in folder.rglob("*")
-            if path.is_file() and "__pycache__" not in path.parts}
+            if path.is_file() and path.suffix not in (".pyc", ".md")}
 
 
 def test_set_up_installs_every_file_of_the_package(bare, set_up):
-    """The notebooks run beside attnlib as it is here (book/alone.py): it is what a reader of Colab gets."""
+    """The notebooks run beside attnlib as it is here (book/alone.py): a reader in Colab gets the same."""
     found = package_files(alone.site_packages(bare.python) / "attnlib")
     assert found == package_files(ROOT / "attnlib") and len(found) > 20
 
