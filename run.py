@@ -22,30 +22,36 @@ from pathlib import Path
 OLDEST_PYTHON = (3, 11)
 ROOT = Path(__file__).resolve().parent
 VENV = ROOT / ".venv"
-# Made first and filled in last: without it .venv is not ours to remove, and
-# without the right text in it .venv is not finished.
+# Made first, filled in last and removed last: without it .venv is not ours to
+# remove, and without the right text in it .venv is not finished.
 STAMP = VENV / "made-by-run.py"
 HTML = ROOT / "_build" / "html"
 STUDENT = ROOT / "_build" / "student"  # the same without the solutions
 FIRST_PAGE = HTML / "index.html"
+# Made last and removed first: without it some of the pages are missing.
+LAST_PAGE = STUDENT / "index.html"
 
 DISK_IS_FULL = ("the disk is full: free about 3 GB (6 GB where torch brings "
                 "its GPU libraries), then run this again")
 NO_VENV_MODULE = ("this Python cannot make virtual environments: install its "
                   "venv package (on Debian and Ubuntu: sudo apt install "
                   "python3-venv), then run this again")
+NO_BUILD = ("a package has no build for Python {}.{} on this machine (the lines "
+            "above name it): try Python 3.11, 3.12 or 3.13".format(
+                *sys.version_info))
 PIP_FAILURES = (  # the first pattern found in what pip wrote names the cause
-    (r"No space left on device|Errno 28|not enough space on the disk",
-     DISK_IS_FULL),
+    (r"No space left on device|Errno 28\b|not enough space on the disk|"
+     r"[Dd]isk quota exceeded|Errno 122\b", DISK_IS_FULL),
     (r"NewConnectionError|ConnectTimeout|ReadTimeout|ProxyError|SSLError|"
      r"NameResolutionError|Connection (broken|refused|reset|aborted)|"
      r"IncompleteRead|name resolution",
      "a download failed: check the connection to https://pypi.org (and the "
      "proxy, if there is one), then run this again"),
-    (r"No matching distribution|Could not find a version",
-     "a package in requirements.txt has no build for Python {}.{} on this "
-     "machine (the lines above name it): try Python 3.11, 3.12 or 3.13"
-     .format(*sys.version_info)),
+    (r"Could not find a version.*\(from versions: none\)",
+     "pip found no version of a package at all (the lines above name it): "
+     "check the connection to https://pypi.org, or to the index that pip is "
+     "set to use; if that is good, " + NO_BUILD),
+    (r"No matching distribution|Could not find a version", NO_BUILD),
 )
 
 
@@ -66,7 +72,8 @@ def say(text, stream=None):
 def wanted_stamp():
     """What a finished .venv must have been made from."""
     parts = [(ROOT / name).read_bytes()
-             for name in ("requirements.txt", "pyproject.toml")]
+             for name in ("requirements.txt", "constraints.txt",
+                          "pyproject.toml")]
     # Scripts in .venv hold its absolute path, so a moved one is not usable.
     parts += [text.encode() for text in (
         platform.python_version(), platform.machine(), str(ROOT))]
@@ -95,16 +102,19 @@ def set_up():
         try:
             make_venv()
         except BaseException as error:
-            shutil.rmtree(str(VENV), ignore_errors=True)
             raise half_made(error)
 
 
 def half_made(error):
-    """The failure that says that nothing half-made was left behind."""
+    """Remove what is half-made; the failure that says what was left."""
+    with contextlib.suppress(OSError):
+        remove_venv()
+    left = (" (the half-made .venv was removed)" if not VENV.exists() else
+            " (a half-made .venv is left: the next run removes it)")
     if isinstance(error, KeyboardInterrupt):
-        return Failure("stopped; the half-made .venv was removed", 130)
+        return Failure("stopped" + left, 130)
     sentence = str(error) if isinstance(error, Failure) else why(error)
-    return Failure(sentence + " (the half-made .venv was removed)")
+    return Failure(sentence + left)
 
 
 def remove_old_venv():
@@ -118,7 +128,23 @@ def remove_old_venv():
                       "then run this again")
     say("removing .venv: it is unfinished, or was made for other "
         "requirements or another Python")
-    shutil.rmtree(str(VENV))
+    try:
+        remove_venv()
+    except OSError as error:
+        raise Failure(".venv could not be removed ({}): end what still uses "
+                      "it, then run this again".format(error))
+
+
+def remove_venv():
+    """Remove .venv so that what a kill leaves of it is still known as ours."""
+    STAMP.write_text("")
+    for path in VENV.iterdir():
+        if path.is_dir() and not path.is_symlink():
+            shutil.rmtree(str(path))
+        elif path != STAMP:
+            path.unlink()
+    STAMP.unlink()
+    VENV.rmdir()
 
 
 def make_venv():
@@ -128,13 +154,18 @@ def make_venv():
         platform.python_version()))
     VENV.mkdir(exist_ok=True)
     STAMP.write_text("unfinished")
-    run_or_explain([sys.executable, "-m", "venv", str(VENV)],
-                   "python -m venv failed; its lines above say why")
+    otherwise = "python -m {} failed; its lines above say why"
+    run_or_explain([sys.executable, "-m", "venv", "--without-pip", str(VENV)],
+                   otherwise.format("venv"))
+    # venv itself would run this too, and keep to itself why it failed.
+    run_or_explain([str(in_venv("python")), "-m", "ensurepip", "--upgrade",
+                    "--default-pip"], otherwise.format("ensurepip"))
     say("installing requirements.txt (2 of 2); this takes a minute or two, "
         "longer on a slow connection")
     run_or_explain([str(in_venv("python")), "-m", "pip", "install",
                     "--no-input", "--disable-pip-version-check",
-                    "--requirement", "requirements.txt"],
+                    "--requirement", "requirements.txt",
+                    "--constraint", "constraints.txt"],
                    "pip could not install requirements.txt; its lines above "
                    "say why")
     STAMP.write_text(wanted_stamp())
@@ -147,7 +178,7 @@ def run_or_explain(command, otherwise):
     process = subprocess.Popen(command, cwd=str(ROOT), env=environment(),
                                stdin=subprocess.DEVNULL,
                                stderr=subprocess.PIPE, encoding="utf-8",
-                               errors="replace")
+                               errors="replace", close_fds=False)
     errors = []
     try:
         for line in process.stderr:
@@ -169,15 +200,23 @@ def environment():
     """The environment of every program started here."""
     outside = ("PYTHONPATH", "PYTHONHOME")  # would reach past .venv
     kept = {k: v for k, v in os.environ.items() if k not in outside}
-    return dict(kept, PYTHONUTF8="1")
+    # Only a pip that tries again, and is not silent, says what failed.
+    return dict(kept, PYTHONUTF8="1", PIP_RETRIES="5", PIP_QUIET="0")
 
 
 @contextlib.contextmanager
 def one_at_a_time():
-    """Hold a lock on this file: .venv and _build are made by one run only."""
+    """Hold a lock on this file: .venv and _build are made by one run only.
+
+    The programs started meanwhile hold it too (close_fds=False), each to its
+    own end: a pip that outlives a killed run does not write into the next
+    run's .venv.
+    """
     with open(str(ROOT / "run.py"), "rb") as file:
+        os.set_inheritable(file.fileno(), True)
         if not lock(file):
-            say("another run is at work in this folder; waiting for it")
+            say("another run, or what a killed one has started, is at work "
+                "in this folder; waiting for it")
             while not lock(file):
                 time.sleep(0.2)
         yield
@@ -204,23 +243,23 @@ def lock(file):
 def call(*command, **more):
     """The exit code of a command; `more` goes into its environment."""
     return subprocess.call([str(part) for part in command], cwd=str(ROOT),
-                           env=dict(environment(), **more))
+                           env=dict(environment(), **more),
+                           close_fds=False)  # see one_at_a_time
 
 
 def book(options):
     set_up()
     with one_at_a_time():
         # A warm build shows only the warnings of the pages that changed.
+        LAST_PAGE.unlink(missing_ok=True)
         if HTML.parent.exists():
             shutil.rmtree(str(HTML.parent))
         code = build() or build_student()
     if code != 0:
-        FIRST_PAGE.unlink(missing_ok=True)  # so that is_built() is False
         raise Failure("the book was not built; the warnings and errors above "
                       "say why", code)
     say("the first page is {}\n        {}\n        and without the "
-        "solutions {}".format(FIRST_PAGE, FIRST_PAGE.as_uri(),
-                              STUDENT / "index.html"))
+        "solutions {}".format(FIRST_PAGE, FIRST_PAGE.as_uri(), LAST_PAGE))
     return 0
 
 
@@ -243,7 +282,7 @@ def build_student():
 def test(options):
     set_up()
     workers = max(2, min(8, os.cpu_count() or 2))
-    # loadscope: the cells of a notebook run in one kernel, so in one worker.
+    # loadscope: conftest.py says what one worker takes.
     return call(in_venv("python"), "-m", "pytest", "-n", workers, "--dist",
                 "loadscope", "--nbval", *options.further_arguments)
 
@@ -251,6 +290,14 @@ def test(options):
 def fill(options):
     set_up()
     return call(in_venv("python"), "-m", "book.fill", *options.chapter)
+
+
+def pin(options):
+    set_up()
+    code = call(in_venv("python"), "-m", "book.pins")
+    if code == 0:
+        STAMP.write_text(wanted_stamp())  # .venv is what the file now says
+    return code
 
 
 def bench(options):
@@ -288,8 +335,8 @@ def serve(options):
 
 
 def is_built():
-    """Whether the pages are newer than everything they are made from."""
-    if not FIRST_PAGE.exists():
+    """Whether all pages are there, newer than all that they are made from."""
+    if not (FIRST_PAGE.exists() and LAST_PAGE.exists()):
         return False
     sources = [ROOT / "_config.yml", ROOT / "_toc.yml"]
     for folder in ("chapters", "book"):
@@ -348,6 +395,7 @@ def parse(arguments):
                        help="default: the first free one from 8000 on")
     add(bench, "measure attention beside other implementations; further "
                "arguments, such as --quick, go to attnlib.bench")
+    add(pin, "write the versions in .venv into constraints.txt")
     add(fill, "run notebooks and store their outputs in them"
         ).add_argument("chapter", nargs="*",
                        help="a path, a name or a number such as 04; "
@@ -360,7 +408,8 @@ def parse(arguments):
 
 
 def why(error):
-    if getattr(error, "errno", None) == errno.ENOSPC:
+    full = (errno.ENOSPC, getattr(errno, "EDQUOT", None))  # no quota on Windows
+    if isinstance(error, OSError) and error.errno in full:
         return DISK_IS_FULL
     return "{}: {}".format(type(error).__name__, error)
 

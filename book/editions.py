@@ -15,7 +15,7 @@ from attnlib.exercises.engine.questions import by_chapter
 from docutils import nodes
 from sphinx.transforms import SphinxTransform
 
-from book import notebooks, slides
+from book import notebooks, pins, slides
 
 LECTURERS = "chapters/for_lecturers"
 SOLUTIONS = "chapters/solutions/"
@@ -120,10 +120,8 @@ def has_outputs(app, pagename):
 
 def versions():
     """The pins that `python3 run.py test` compares the outputs under."""
-    pins = dict(re.findall(
-        r"^([\w-]+)==(\S+)", (notebooks.ROOT / "requirements.txt").read_text(
-            "utf-8"), re.MULTILINE))
-    shown = [f"{SHOWN[name]} {pins[name]}" for name in SHOWN]
+    held = pins.held()
+    shown = [f"{SHOWN[name]} {held[name]}" for name in SHOWN]
     return f"Outputs made with {', '.join(shown)}."
 
 

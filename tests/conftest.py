@@ -1,5 +1,7 @@
 """The same tests for every implementation."""
 
+import functools
+import inspect
 import os
 from unittest.mock import patch
 
@@ -11,6 +13,23 @@ if not torch.cuda.is_available():
 
 from attnlib import api, online_numpy, online_torch, threads  # noqa: E402
 from helpers import HAS_INTERPRETER, TRITON_DTYPES  # noqa: E402
+
+if HAS_INTERPRETER:
+    # At each call of a kernel's helper the interpreter looks for builtins among all that Triton's modules hold, a third
+    # of its time. Which names those are never changes.
+    from triton.runtime import interpreter
+
+    @functools.cache
+    def builtins_of(package):
+        return [name for name, member in inspect.getmembers(package) if interpreter.tl.core.is_builtin(member)]
+
+    def patch_builtin(package, builder, scope):
+        for name in builtins_of(package):
+            member = getattr(package, name)
+            if interpreter.tl.core.is_builtin(member):
+                interpreter._patch_attr(package, name, member, builder, scope)
+
+    interpreter._patch_builtin = patch_builtin
 
 # Blocks so small that the problems of the tests fall into several, and threads for all of them.
 SMALL_BLOCKS = {online_numpy: {"QUERIES": 3, "KEYS": 2, "DIAGONAL": 2}, online_torch: {"QUERIES": 3, "KEYS": 2},

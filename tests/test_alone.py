@@ -1,73 +1,31 @@
-"""A notebook alone, as Colab opens it: its button, its set-up cell, and a run from top to bottom.
+"""A notebook alone, as Colab opens it: its button and its set-up cell. `pytest --nbval` runs it so from top to bottom.
 
 The environment has Colab's packages and not ours. A local clone stands in for the public address.
 """
 import ast
-import copy
 import os
 import re
 import shutil
 import subprocess
 import sys
-import venv
 from collections import Counter
-from importlib import metadata
 
 import nbformat
 import pytest
 from jupyter_client.kernelspec import KernelSpecManager
 from jupyter_client.manager import AsyncKernelManager
 from nbclient import NotebookClient
-from nbclient.exceptions import CellExecutionError
-from packaging.requirements import Requirement
 
-from book import figures, notebooks
+from book import alone, notebooks
 from book.notebooks import CHAPTERS, ROOT
 
 pytestmark = pytest.mark.skipif(os.name == "nt", reason="links need rights")
-IN_COLAB = ("numpy", "torch", "triton", "matplotlib", "ipykernel", "pip")
 PACKAGE = ("attnlib", "pyproject.toml", "README.md", "LICENSE")
 NO_INDEX = (r"NewConnectionError|ConnectTimeout|ReadTimeout|name resolution|"
             r"(Could not find a version|No matching distribution).*setuptools")
 
 
 # --- the environment --------------------------------------------------------
-
-def with_what_they_need(names):
-    """These installed packages and all that they require, by their names."""
-    found, waiting = {}, list(names)
-    while waiting:
-        name = waiting.pop().lower().replace("_", "-")
-        try:
-            package = found.get(name) or metadata.distribution(name)
-        except metadata.PackageNotFoundError:
-            continue  # triton, say, which is not there for every machine
-        if name not in found:
-            found[name] = package
-            waiting += [r.name for r in map(Requirement, package.requires or ())
-                        if r.marker is None or r.marker.evaluate({"extra": ""})]
-    return found
-
-
-def link(package, folder):
-    """Put a package's modules and its metadata into `folder` as links."""
-    tops = {file.parts[0] for file in package.files or ()}
-    for top in tops - {"..", "__pycache__"}:
-        if not (folder / top).exists():
-            (folder / top).symlink_to(package.locate_file(top))
-
-
-def make_colab(folder):
-    """An environment with only Colab's packages; its Python."""
-    venv.create(folder, symlinks=True)
-    python = folder / "bin" / "python"
-    site = subprocess.check_output(
-        [python, "-c", "import sysconfig; print(sysconfig.get_path('purelib'))"],
-        text=True).strip()
-    for package in with_what_they_need(IN_COLAB).values():
-        link(package, type(folder)(site))
-    return python
-
 
 def make_public(folder, branch):
     """A repository with attnlib as it is in this working tree."""
@@ -89,19 +47,15 @@ class Colab:
     """Runs cells, as Colab does, with a clone behind the public address."""
 
     def __init__(self, folder):
-        self.python = make_colab(folder / "env")
+        self.python = alone.make_colab(folder / "env")
         repository = notebooks.repository()
         make_public(folder / "public", repository["branch"])
-        kernel = folder / "kernels" / "python3"
-        kernel.mkdir(parents=True)
-        (kernel / "kernel.json").write_text(
-            '{"display_name": "Colab", "language": "python", "argv": ["%s", '
-            '"-m", "ipykernel_launcher", "-f", "{connection_file}"]}' % self.python)
-        self.kernels = [str(kernel.parent)]
+        alone.make_kernel(folder / "kernels" / "python3", self.python)
+        self.kernels = [str(folder / "kernels")]
         hidden = ("PYTHONPATH", "PYTHONHOME", "VIRTUAL_ENV")
         self.environment = {k: v for k, v in os.environ.items() if k not in hidden}
         self.environment.update(
-            IPYTHONDIR=str(folder / "ipython"), OMP_NUM_THREADS="1",
+            OMP_NUM_THREADS="1",
             MPLBACKEND="module://matplotlib_inline.backend_inline",
             PYTHONUTF8="1", PYTHONNOUSERSITE="1", GIT_CONFIG_COUNT="1",
             GIT_CONFIG_KEY_0=f"url.{folder / 'public'}.insteadOf",
@@ -156,11 +110,6 @@ def set_up(bare, tmp_path_factory):
     return before, after, float(text(spent))
 
 
-@pytest.fixture
-def colab(bare, set_up):
-    return bare
-
-
 def test_the_environment_is_colabs_and_not_ours(bare, set_up):
     before, _, _ = set_up
     names = {line.partition("==")[0] for line in before}
@@ -179,77 +128,21 @@ def test_set_up_takes_less_than_20_seconds_of_work(set_up):
     assert 0 < set_up[2] < 20
 
 
-def test_set_up_is_one_line_and_does_nothing_a_second_time(colab, tmp_path):
+def package_files(folder):
+    return {path.relative_to(folder): path.read_bytes() for path in folder.rglob("*")
+            if path.is_file() and path.suffix not in (".pyc", ".md")}
+
+
+def test_set_up_installs_every_file_of_the_package(bare, set_up):
+    """The notebooks run beside attnlib as it is here (book/alone.py): a reader in Colab gets the same."""
+    found = package_files(alone.site_packages(bare.python) / "attnlib")
+    assert found == package_files(ROOT / "attnlib") and len(found) > 20
+
+
+def test_set_up_is_one_line_and_does_nothing_a_second_time(bare, set_up, tmp_path):
     cell = notebooks.set_up_source(notebooks.repository())
     assert sum("install" in line for line in cell.splitlines()) == 1
-    assert colab.run([cell], tmp_path) == [[]]
-
-
-# --- every notebook ---------------------------------------------------------
-
-def same(stored, new):
-    """Whether a cell's outputs say and show the same."""
-    return (figures.difference(stored, new) is None
-            and readable(stored) == readable(new))
-
-
-def readable(outputs):
-    """The outputs without figures, traces and counts of executions."""
-    kept = []
-    for output in copy.deepcopy(outputs):
-        data = output.get("data", {})
-        kept.append((output["output_type"], output.get("name"), output.get("text"),
-                     output.get("ename"), output.get("evalue"),
-                     {k: v for k, v in data.items() if not k.startswith("image/")}))
-    return kept
-
-
-def problems_alone(colab, cells, folder):
-    """What goes wrong when these cells are run twice: [source, stored outputs] each, None for any."""
-    sources = [source for source, _ in cells]
-    try:
-        outputs = colab.run(2 * sources, folder)
-    except CellExecutionError as error:
-        return [f"raises {error.ename}: {error.evalue}"]
-    found = []
-    for number, (_, stored) in enumerate(cells):
-        first, second = outputs[number], outputs[number + len(cells)]
-        if stored is None:  # a GPU's measurement
-            continue
-        if not same(stored, first):
-            found.append(f"cell {number}: alone it says {text(first)!r}")
-        if not same(first, second):
-            found.append(f"cell {number}: the second time {text(second)!r}")
-    return found
-
-
-@pytest.mark.parametrize("path", notebooks.notebook_paths(),
-                         ids=lambda path: str(path.relative_to(CHAPTERS)))
-def test_notebook_alone_runs_twice(colab, path, tmp_path):
-    mine = tmp_path / f"Copy of {path.name}"
-    shutil.copy(path, mine)
-    cells = [[cell.source, cell.outputs if notebooks.says_the_same_here(cell) else None]
-             for cell in nbformat.read(mine, as_version=4).cells
-             if cell.cell_type == "code"]
-    assert notebooks.is_set_up({"cell_type": "code", "source": cells[0][0]})
-    assert problems_alone(colab, cells, tmp_path) == []
-    assert list(tmp_path.iterdir()) == [mine]
-    assert mine.read_bytes() == path.read_bytes()
-
-
-SAID = [{"output_type": "stream", "name": "stdout", "text": "1\n"}]
-
-
-@pytest.mark.parametrize("source, problem", [
-    ("print(1)", None),
-    ("n = 1 + globals().get('n', 0); print(n)", "the second time '2"),
-    ("print(2)", "alone it says '2"),
-    ("import sphinx", "ModuleNotFoundError"),
-    ("open('../_config.yml')", "FileNotFoundError"),
-])
-def test_problems_alone_are_found(colab, tmp_path, source, problem):
-    found = problems_alone(colab, [[source, SAID]], tmp_path)
-    assert found == [] if problem is None else problem in found[0]
+    assert bare.run([cell], tmp_path) == [[]]
 
 
 # --- a learner's answers ----------------------------------------------------

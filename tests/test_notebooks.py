@@ -5,6 +5,7 @@ import io
 import re
 import subprocess
 import sys
+from types import SimpleNamespace
 
 import nbformat
 import numpy as np
@@ -222,11 +223,21 @@ CHANGES = {  # the cell as stored: the cell as run
 }
 
 
+ALONE = {  # a cell that does well beside its files, once: how it does alone, and there again
+    "print(1)": ("PASSED", "PASSED"),
+    "n = 1 + globals().get('n', 0); print(n)": ("PASSED", "FAILED"),
+    "import sphinx": ("FAILED", "FAILED"),
+    "text = open('beside.txt').read()": ("FAILED", "FAILED"),
+    "open('left.txt', 'w').close()": ("PASSED", "PASSED"),
+}
+
+
 @pytest.fixture(scope="module")
-def report_on_changed_figures(tmp_path_factory):
-    """What `pytest --nbval` says of a notebook whose figures changed."""
+def report(tmp_path_factory):
+    """What `pytest --nbval` says of a notebook whose figures changed, and which is not made to run alone."""
     path = tmp_path_factory.mktemp("figures") / "changed.ipynb"
-    cells = [nbformat.v4.new_code_cell(s) for s in [DRAWN, *CHANGES]]
+    (path.parent / "beside.txt").touch()
+    cells = [nbformat.v4.new_code_cell(s) for s in [DRAWN, *CHANGES, *ALONE]]
     drawn = nbformat.v4.new_notebook(cells=cells)
     fill.execute(drawn, path.parent)
     for cell, source in zip(drawn.cells[1:], CHANGES.values()):
@@ -239,11 +250,35 @@ def report_on_changed_figures(tmp_path_factory):
 
 
 @pytest.mark.parametrize("number, change", list(enumerate(CHANGES, 1)))
-def test_changed_figure_fails(report_on_changed_figures, number, change):
-    outcome = re.search(rf"::Cell {number} (\w+)",
-                        report_on_changed_figures).group(1)
+def test_changed_figure_fails(report, number, change):
+    outcome = re.search(rf"::Cell {number} ([A-Z]+)", report).group(1)
     expected = "PASSED" if change.endswith("same") else "FAILED"
-    assert outcome == expected, report_on_changed_figures
+    assert outcome == expected, report
+
+
+@pytest.mark.parametrize("number, source", list(enumerate(ALONE, 1 + len(CHANGES))))
+def test_what_needs_more_than_colab_or_cannot_run_twice_fails(report, number, source):
+    found = tuple(re.search(rf"::Cell {number}{again} ([A-Z]+)", report).group(1)
+                  for again in ("", " again"))
+    assert found == ALONE[source], report
+
+
+def test_what_a_notebook_leaves_behind_is_an_error(report):
+    assert "changed.ipynb left files behind: ['left.txt']" in report
+
+
+def test_a_worker_takes_one_function_or_what_shares_a_kernel_or_fixtures(request):
+    conftest = request.config.pluginmanager.get_plugin(str(ROOT / "conftest.py"))
+    config = SimpleNamespace(rootpath=ROOT, option=SimpleNamespace(),
+                             getoption=lambda name: "loadscope",
+                             getvalue=lambda name: ["popen"])
+    piece = conftest.pytest_xdist_make_scheduler(config, None)._split_scope
+    for path in [*notebooks.notebook_paths(), *(ROOT / "tests").glob("test_*.py")]:
+        file = path.relative_to(ROOT).as_posix()
+        whole = path.suffix == ".ipynb" or "(scope=" in path.read_text() or (
+            ', scope="' in path.read_text())
+        found = {piece(f"{file}::{name}") for name in ("a[1]", "a[2-b::c]", "b")}
+        assert found == ({file} if whole else {f"{file}::a", f"{file}::b"})
 
 
 def png(width=40, height=30, dot=(10, 10)):

@@ -1,29 +1,34 @@
 """run.py: what it makes, what it says when it cannot, and what fill writes."""
+import ast
 import errno
 import json
 import os
+import pathlib
+import re
 import socket
 import subprocess
 import sys
+from importlib import metadata
 
 import nbformat
 import pytest
 
 import run
-from book import fill, notebooks
+from book import fill, notebooks, pins
 
 
 @pytest.fixture
 def checkout(tmp_path, monkeypatch):
     """An empty checkout in which run.py makes its folders."""
-    for name in ("run.py", "requirements.txt", "pyproject.toml"):
+    for name in ("run.py", "requirements.txt", "constraints.txt",
+                 "pyproject.toml"):
         (tmp_path / name).write_text(name)
-    html = tmp_path / "_build" / "html"
+    html, student = (tmp_path / "_build" / name for name in ("html", "student"))
     for name, value in {
             "ROOT": tmp_path, "VENV": tmp_path / ".venv",
             "STAMP": tmp_path / ".venv" / "made-by-run.py",
             "HTML": html, "FIRST_PAGE": html / "index.html",
-            "STUDENT": tmp_path / "_build" / "student"}.items():
+            "STUDENT": student, "LAST_PAGE": student / "index.html"}.items():
         monkeypatch.setattr(run, name, value)
     return tmp_path
 
@@ -53,18 +58,21 @@ def failing(text, code=1):
 
 def test_venv_is_made_once(checkout, programs):
     run.set_up()
-    assert [c[2] for c in programs] == ["venv", "pip"]
+    assert [c[2] for c in programs] == ["venv", "ensurepip", "pip"]
+    assert programs[2][-4:] == ["--requirement", "requirements.txt",
+                                "--constraint", "constraints.txt"]
     assert run.is_finished()
     run.set_up()
-    assert len(programs) == 2
+    assert len(programs) == 3
 
 
-@pytest.mark.parametrize("name", ["requirements.txt", "pyproject.toml"])
+@pytest.mark.parametrize("name", [
+    "requirements.txt", "constraints.txt", "pyproject.toml"])
 def test_venv_is_made_again_for_other_requirements(checkout, programs, name):
     run.set_up()
     (checkout / name).write_text("numpy==1.0")
     run.set_up()
-    assert len(programs) == 4
+    assert len(programs) == 6
 
 
 def test_venv_is_made_again_for_another_python(
@@ -88,13 +96,70 @@ def test_killed_run_leaves_nothing_trusted(checkout, programs, capsys):
     run.STAMP.write_text("unfinished")
     (run.VENV / "half").touch()
     run.set_up()
-    assert not (run.VENV / "half").exists() and len(programs) == 4
+    assert not (run.VENV / "half").exists() and len(programs) == 6
     assert "removing .venv" in capsys.readouterr().out
+
+
+RUN_PIP = """\
+import pathlib, run, sys
+run.ROOT, program = pathlib.Path(sys.argv[1]), sys.argv[2]
+with run.one_at_a_time():
+    run.run_or_explain([sys.executable, "-c", program], "")"""
+PIP = """\
+import pathlib, time
+print("installing", flush=True)
+for number in range(100):
+    pathlib.Path(".venv/lib", str(number)).mkdir(parents=True)
+    time.sleep(0.01)"""
+
+
+@pytest.mark.skipif(os.name == "nt", reason="nothing inherits a lock there")
+def test_pip_that_outlives_its_run_is_waited_for(checkout, programs, capsys):
+    run.VENV.mkdir()
+    run.STAMP.write_text("unfinished")
+    killed = subprocess.Popen(
+        [sys.executable, "-c", RUN_PIP, str(checkout), PIP], text=True,
+        cwd=notebooks.ROOT, stdout=subprocess.PIPE)
+    assert killed.stdout.readline() == "installing\n"
+    killed.kill()
+    killed.wait()
+    run.set_up()
+    assert "waiting for it" in capsys.readouterr().out
+    assert run.is_finished() and not (run.VENV / "lib").exists()
+
+
+def test_killed_removal_leaves_what_is_still_known_as_ours(
+        checkout, programs, monkeypatch):
+    def killed(path, **more):
+        for file in pathlib.Path(path).glob("*.*"):
+            file.unlink()
+        raise SystemExit
+    run.set_up()
+    (run.VENV / "pyvenv.cfg").touch()
+    (checkout / "requirements.txt").write_text("numpy==1.0")
+    with monkeypatch.context() as patched, pytest.raises(SystemExit):
+        patched.setattr(run.shutil, "rmtree", killed)
+        run.set_up()
+    run.set_up()
+    assert run.is_finished()
+
+
+def test_what_cannot_be_removed_is_said_to_be_left(
+        checkout, programs, monkeypatch, capsys):
+    def fail(*arguments):
+        raise OSError(errno.ENOTEMPTY, "Directory not empty")
+    monkeypatch.setattr(run, "remove_venv", fail)
+    monkeypatch.setattr(run, "run_or_explain", fail)
+    assert run.main(["book"]) == 1
+    assert "a half-made .venv is left: the next run" in capsys.readouterr().err
+    assert run.main(["book"]) == 1
+    assert "could not be removed" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("error, said", [
     (run.Failure("no"), "no"),
     (OSError(errno.ENOSPC, "No space left on device"), "the disk is full"),
+    (OSError(errno.EDQUOT, "Disk quota exceeded"), "the disk is full"),
     (KeyboardInterrupt(), "stopped"),
     (PermissionError(errno.EACCES, "Permission denied"), "denied"),
 ])
@@ -136,15 +201,37 @@ def test_foreign_venv_is_replaced_aloud(checkout, programs, capsys):
 
 @pytest.mark.parametrize("written, said", [
     ("OSError: [Errno 28] No space left on device", "the disk is full"),
+    ("OSError: [Errno 122] Disk quota exceeded: 'x'", "the disk is full"),
     ("WARNING: Retrying after connection broken by 'NewConnectionError('\n"
      "ERROR: No matching distribution found for numpy", "download failed"),
-    ("ERROR: No matching distribution found for torch==9", "no build for"),
+    ("WARNING: Retrying after connection broken by 'NameResolutionError('\n"
+     "ERROR: No matching distribution found for numpy", "download failed"),
+    ("ERROR: Could not find a version that satisfies the requirement numpy "
+     "(from versions: none)\nERROR: No matching distribution found for numpy",
+     "check the connection"),
+    ("ERROR: Could not find a version that satisfies the requirement torch==9 "
+     "(from versions: 2.13.0)\nERROR: No matching distribution", "no build for"),
     ("ERROR: something else", "its lines above say why"),
 ])
 def test_failing_program_is_explained(checkout, capfd, written, said):
     with pytest.raises(run.Failure, match=said):
         run.run_or_explain(failing(written), "its lines above say why")
     assert written in capfd.readouterr().err
+
+
+def test_disk_that_fills_during_ensurepip_is_explained(
+        checkout, tmp_path, monkeypatch, capfd):
+    (tmp_path / "sitecustomize.py").write_text(
+        "import errno, shutil\n"
+        "def copyfileobj(*arguments):\n"
+        "    raise OSError(errno.ENOSPC, 'No space left on device')\n"
+        "shutil.copyfileobj = copyfileobj  # how pip writes what it unpacks\n")
+    outside = dict(run.environment(), PYTHONPATH=str(tmp_path))
+    monkeypatch.setattr(run, "environment", lambda: outside)
+    assert run.main(["book"]) == 1
+    message = capfd.readouterr().err.splitlines()[-1]
+    assert "the disk is full" in message
+    assert not run.VENV.exists()
 
 
 def test_missing_venv_module_is_explained(checkout, monkeypatch, capsys):
@@ -182,6 +269,69 @@ def test_paths_outside_venv_are_kept_out(monkeypatch):
     assert "PYTHONPATH" not in run.environment()
 
 
+def test_pip_tries_again_and_says_so(monkeypatch):
+    """Also where the reader's settings let it give up at once, or silently."""
+    for name, value in {"PIP_RETRIES": "0", "PIP_QUIET": "3"}.items():
+        monkeypatch.setenv(name, value)
+    kept = run.environment()
+    assert (kept["PIP_RETRIES"], kept["PIP_QUIET"]) == ("5", "0")
+
+
+# --- the versions in .venv --------------------------------------------------
+
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="others bring "
+                    "a few packages more than Linux, where this is written")
+def test_constraints_hold_all_that_is_installed():
+    text = pins.FILE.read_text(encoding="utf-8")
+    assert pins.problems() == []
+    for line in text.splitlines():
+        name = line.partition("==")[0]
+        if name in pins.installed():
+            for mutant in ("", line.replace("==", "==1")):
+                [problem] = pins.problems(text.replace(line + "\n", mutant + "\n"))
+                assert problem.startswith(name + " ")
+
+
+def test_pinned_versions_install_everywhere():
+    """No version of one machine, such as 1.0+cpu, and nothing for one maker's GPUs."""
+    lines = pins.FILE.read_text(encoding="utf-8").splitlines()
+    pinned = [line for line in lines if not line.startswith("#")]
+    assert not [line for line in pinned if not re.fullmatch(
+        r"[a-z0-9-]+==[0-9.]+(post\d+)?( ; .*)?", line)]
+    assert not [line for line in pinned if re.match("nvidia|cuda|attnlib", line)]
+    markers = {line.partition("==")[0] for line in pinned if ";" in line}
+    assert markers == {"triton"}
+
+
+def imported(path):
+    """The packages that a file imports, by the first part of their names."""
+    if path.suffix == ".ipynb":
+        cells = nbformat.read(path, as_version=4).cells
+        text = "\n".join(line for cell in cells if cell.cell_type == "code"
+                         for line in cell.source.splitlines()
+                         if not line.lstrip().startswith("%"))
+        text = re.sub(r"^if .*find_spec.*$", "", text, flags=re.MULTILINE)
+    else:
+        text = path.read_text(encoding="utf-8")
+    for node in ast.walk(ast.parse(text)):
+        names = ([alias.name for alias in node.names] if isinstance(node, ast.Import)
+                 else [node.module] if isinstance(node, ast.ImportFrom) and not node.level
+                 else [])
+        yield from (name.partition(".")[0] for name in names)
+
+
+def test_requirements_name_what_is_imported():
+    paths = [path for pattern in ("attnlib/**/*.py", "book/*.py", "tests/**/*.py",
+                                  "*.py", "chapters/**/*.ipynb")
+             for path in notebooks.ROOT.glob(pattern)]
+    names = {name for path in paths for name in imported(path)}
+    packages = metadata.packages_distributions()
+    needed = {re.sub(r"[-_.]+", "-", packages[name][0]).lower()
+              for name in names & set(packages)}
+    assert {"numpy", "pyyaml", "nbformat"} <= needed
+    assert needed - {"attnlib"} - set(pins.required()) == set()
+
+
 # --- the commands -----------------------------------------------------------
 
 @pytest.fixture
@@ -210,8 +360,7 @@ def test_the_student_edition_is_built_beside_the_book(
         place = checkout
         if "--path-output" in command:
             place = command[command.index("--path-output") + 1]
-        (place / "_build" / "html").mkdir(parents=True)
-        return 0
+        return touch(place / "_build" / "html" / "index.html")
     monkeypatch.setattr(run, "call", build)
     assert run.main(["book"]) == 0
     assert calls == [{}, {"BOOK_EDITION": "student"}]
@@ -225,10 +374,9 @@ def test_check_and_slides_build_the_book_first(
         calls, checkout, capsys, command, module):
     assert run.main([command]) == 3
     assert len(calls) == 1 and "-W" in calls[0]
-    run.FIRST_PAGE.parent.mkdir(parents=True)
     for path in (checkout / "_config.yml", checkout / "_toc.yml",
-                 run.FIRST_PAGE):
-        path.touch()
+                 run.FIRST_PAGE, run.LAST_PAGE):
+        touch(path)
     assert run.main([command]) == 3
     assert calls[1][1:] == ("-m", module, run.HTML)
 
@@ -236,6 +384,17 @@ def test_check_and_slides_build_the_book_first(
 def test_test_passes_arguments_and_exit_code_on(calls):
     assert run.main(["test", "tests/test_run.py", "-k", "stamp", "-x"]) == 3
     assert calls[0][-4:] == ("tests/test_run.py", "-k", "stamp", "-x")
+
+
+def test_pin_leaves_a_venv_that_is_finished(calls, checkout, monkeypatch):
+    def write(*command):
+        (checkout / "constraints.txt").write_text("numpy==2.4.6")
+        return 0
+    in_venv = run.in_venv("python")
+    touch(in_venv)
+    assert run.main(["pin"]) == 3 and not run.STAMP.exists()
+    monkeypatch.setattr(run, "call", write)
+    assert run.main(["pin"]) == 0 and run.is_finished()
 
 
 def test_unknown_arguments_are_refused(calls, capsys):
@@ -254,13 +413,35 @@ def test_a_run_without_tests_fails(tmp_path):
 def test_is_built_only_when_newer_than_its_sources(checkout):
     source = checkout / "chapters" / "a.md"
     for path in (source, checkout / "_config.yml", checkout / "_toc.yml",
-                 run.FIRST_PAGE):
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.touch()
+                 run.FIRST_PAGE, run.LAST_PAGE):
+        touch(path)
     os.utime(source, (1, 1))
     assert run.is_built()
     os.utime(source, (1e10, 1e10))
     assert not run.is_built()
+
+
+def test_a_build_that_is_killed_is_not_built(calls, checkout, monkeypatch):
+    """After `html` is there, and before the student edition is."""
+    def killed():
+        raise KeyboardInterrupt
+    for name in ("_config.yml", "_toc.yml"):
+        (checkout / name).touch()
+    monkeypatch.setattr(run, "build", lambda: touch(run.FIRST_PAGE))
+    monkeypatch.setattr(run, "build_student", lambda: touch(run.LAST_PAGE))
+    assert run.main(["book"]) == 0 and run.is_built()
+    for name in ("rmtree", "build_student"):
+        with monkeypatch.context() as patched:
+            owner = run.shutil if name == "rmtree" else run
+            patched.setattr(owner, name, lambda *arguments: killed())
+            assert run.main(["book"]) == 130
+        assert run.FIRST_PAGE.exists() and not run.is_built()
+
+
+def touch(path):
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.touch()
+    return 0
 
 
 def test_server_takes_a_free_port_or_says_that_there_is_none(checkout):
