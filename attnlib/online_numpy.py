@@ -112,10 +112,19 @@ def attention_backward(query, key, value, grad_output, attn_mask=None, *,
 def merge_partials(out_a, lse_a, out_b, lse_b):
     """Attention over two sets of keys from that over each; see attnlib.merge_partials."""
     with np.errstate(all="ignore"):
-        lse = np.logaddexp(lse_a, lse_b)
-        shift = finite(lse)
-        share_a, share_b = (np.exp(part - shift)[..., None] for part in (lse_a, lse_b))
-        return (share_a * widen(out_a) + share_b * widen(out_b)).astype(out_a.dtype), lse
+        highest = np.maximum(lse_a, lse_b)
+        weight_a, weight_b = (np.exp(lse - finite(highest)) for lse in (lse_a, lse_b))
+        # Not exp(lse_a - lse): where lse is large, its rounding would be a factor on both shares.
+        row_sum = weight_a + weight_b
+        row_sum = np.where(row_sum == 0, 1, row_sum)
+        lse = np.where(np.isinf(highest), highest, np.log(row_sum) + highest)
+        output = share_of(out_a, lse_a, weight_a / row_sum) + share_of(out_b, lse_b, weight_b / row_sum)
+        return output.astype(out_a.dtype), lse
+
+
+def share_of(output, lse, share):
+    """What a part brings to the merged output: 0 if it has no keys, whatever its output holds."""
+    return share[..., None] * np.where(lse[..., None] == -np.inf, 0, widen(output))
 
 
 # --- heads and blocks ---

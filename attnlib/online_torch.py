@@ -28,10 +28,19 @@ def attention(query, key, value, attn_mask=None, *, is_causal=False, window=None
 
 def merge_partials(out_a, lse_a, out_b, lse_b):
     """Attention over two sets of keys from that over each; see attnlib.merge_partials."""
-    lse = torch.logaddexp(lse_a, lse_b)
-    shift = finite(lse)
-    share_a, share_b = (torch.exp(part - shift)[..., None] for part in (lse_a, lse_b))
-    return (share_a * widen(out_a) + share_b * widen(out_b)).to(out_a.dtype), lse
+    highest = torch.maximum(lse_a, lse_b).detach()  # any constant shift has the right gradient
+    weight_a, weight_b = (torch.exp(lse - finite(highest)) for lse in (lse_a, lse_b))
+    # Not exp(lse_a - lse): where lse is large, its rounding would be a factor on both shares.
+    row_sum = weight_a + weight_b
+    row_sum = torch.where(row_sum == 0, 1, row_sum)
+    lse = torch.where(torch.isinf(highest), highest, torch.log(row_sum) + highest)
+    output = share_of(out_a, lse_a, weight_a / row_sum) + share_of(out_b, lse_b, weight_b / row_sum)
+    return output.to(out_a.dtype), lse
+
+
+def share_of(output, lse, share):
+    """What a part brings to the merged output: 0 if it has no keys, whatever its output holds."""
+    return share[..., None] * torch.where(lse[..., None] == -torch.inf, 0, widen(output))
 
 
 class Streaming(torch.autograd.Function):
