@@ -4,8 +4,11 @@ NumPy arrays go to dense_numpy or online_numpy, torch tensors to dense_torch or 
 the Triton kernels; torch is imported only when a tensor comes in, Triton when its kernels may run.
 """
 
+import contextlib
 import importlib.util
 import math
+
+import numpy as np
 
 from attnlib import checks, dense_numpy, online_numpy
 
@@ -52,8 +55,7 @@ def choose_softmax_impl(impl, kind, scores):
     if impl is None:
         on_cuda = kind == "torch" and scores.is_cuda
         return "triton" if on_cuda and why_not_triton(kind, softmax_kernels, scores) is None else "dense"
-    if impl not in SOFTMAX_IMPLS:
-        raise ValueError(f"impl must be None or one of {', '.join(map(repr, SOFTMAX_IMPLS))}; got {impl!r}")
+    checks.check_impl(impl, SOFTMAX_IMPLS)
     if impl == "triton" and (sentence := why_not_triton(kind, softmax_kernels, scores)):
         raise ValueError(sentence)
     return impl
@@ -76,8 +78,7 @@ def choose_impl(impl, kind, scores_shape, *arguments):
         *batch, n_q, n_k = scores_shape
         is_large = n_q * n_k >= 2**14 and math.prod(scores_shape) >= 2**18
         return "online" if kind == "numpy" and is_large else "dense"
-    if impl not in IMPLS:
-        raise ValueError(f"impl must be None or one of {', '.join(map(repr, IMPLS))}; got {impl!r}")
+    checks.check_impl(impl, IMPLS)
     if impl == "triton" and (sentence := why_not_triton(kind, attention_kernels, *arguments)):
         raise ValueError(sentence)
     return impl
@@ -112,7 +113,7 @@ def raw_scores(query, key, *, scale=None):
     kind = checks.check_arrays(query=query, key=key)
     checks.check_equal_d_k(query, key)
     checks.check_leading_axes(query=query.shape[:-2], key=key.shape[:-2])
-    checks.check_number("scale", scale)
+    checks.check_number("scale", scale, query)
     return dense_twin(kind).raw_scores(query, key, scale=scale)
 
 
@@ -337,8 +338,9 @@ def attention(query, key, value, attn_mask=None, *, is_causal=False, window=None
     checks.check_flags(return_lse=return_lse)
     impl = choose_impl(impl, kind, shape, query, key, value, attn_mask)
     twin = attention_kernels() if impl == "triton" else {"dense": dense_twin, "online": online_twin}[impl](kind)
-    return twin.attention(query, key, value, attn_mask, is_causal=is_causal, window=window, scale=scale,
-                          softcap=softcap, enable_gqa=enable_gqa, return_lse=return_lse)
+    with quiet(kind):
+        return twin.attention(query, key, value, attn_mask, is_causal=is_causal, window=window, scale=scale,
+                              softcap=softcap, enable_gqa=enable_gqa, return_lse=return_lse)
 
 
 def attention_backward(query, key, value, grad_output, attn_mask=None, *, is_causal=False, window=None,
@@ -376,8 +378,9 @@ def attention_backward(query, key, value, grad_output, attn_mask=None, *, is_cau
                         "whose gradients attention(...) gives by autograd: call backward() on its output")
     checks.check_grad_output(grad_output, query, value, shape)
     twin = {"dense": dense_numpy, "online": online_numpy}[choose_impl(impl, kind, shape, query, key, value, attn_mask)]
-    return twin.attention_backward(query, key, value, grad_output, attn_mask, is_causal=is_causal,
-                                   window=window, scale=scale, softcap=softcap, enable_gqa=enable_gqa)
+    with quiet(kind):
+        return twin.attention_backward(query, key, value, grad_output, attn_mask, is_causal=is_causal,
+                                       window=window, scale=scale, softcap=softcap, enable_gqa=enable_gqa)
 
 
 def merge_partials(out_a, lse_a, out_b, lse_b):
@@ -414,6 +417,11 @@ def merge_partials(out_a, lse_a, out_b, lse_b):
     return online_twin(kind).merge_partials(out_a, lse_a, out_b, lse_b)
 
 
+def quiet(kind):
+    """What overflows or vanishes when it is rounded to half precision shows in the result: NumPy need not warn or raise."""
+    return np.errstate(all="ignore") if kind == "numpy" else contextlib.nullcontext()
+
+
 def checked_attention(query, key, value, attn_mask, is_causal, window, scale, softcap, enable_gqa):
     """The checks that attention and its backward share; the kind and the scores' shape."""
     checks.check_flags(is_causal=is_causal, enable_gqa=enable_gqa)
@@ -421,6 +429,6 @@ def checked_attention(query, key, value, attn_mask, is_causal, window, scale, so
     if attn_mask is not None:
         checks.check_mask(attn_mask, query, "query", shape)
     checks.check_window(window)
-    checks.check_number("scale", scale)
-    checks.check_number("softcap", softcap, positive=True)
+    checks.check_number("scale", scale, query)
+    checks.check_number("softcap", softcap, query, positive=True)
     return kind, shape

@@ -15,7 +15,7 @@ from attnlib.masks import limits, window_mask
 
 def widen(array):
     """Half precision becomes float32; all else stays as it is."""
-    if array is None or array.dtype != np.float16:
+    if array is None or array.dtype.name not in ("float16", "bfloat16"):
         return array
     return array.astype(np.float32)
 

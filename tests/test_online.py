@@ -294,7 +294,7 @@ def test_torch_keeps_no_scores_for_the_backward_pass():
 def test_torch_says_that_it_is_differentiable_once():
     query = torch.ones(3, 2, requires_grad=True)
     grad, = torch.autograd.grad((attention(query, query, query, impl="online") ** 2).sum(), query, create_graph=True)
-    with pytest.raises(RuntimeError, match="once_differentiable"):
+    with pytest.raises(RuntimeError, match="can be differentiated once; impl='dense' any number"):
         grad.sum().backward()
 
 
@@ -349,7 +349,7 @@ def test_restored_after_an_exception(monkeypatch, four_blas_threads, where, exce
     seen, before = note_threads(monkeypatch, fail), threading.enumerate()
     with pytest.raises(exception, match="stop"):
         attention(*LARGE, impl="online")
-    assert blas_now() == four_blas_threads and threads.users == 0
+    assert blas_now() == four_blas_threads and not threads.users
     assert threading.enumerate() == before
     assert len(seen) < 16  # the tasks that waited were dropped
     monkeypatch.undo()
@@ -375,7 +375,7 @@ for i in range(12):
         caught += 1
     timer.join()
     assert now() == before, (now(), before)
-    assert threads.users == 0
+    assert not threads.users
     assert not others(), others()
 print(caught)
 """
@@ -401,7 +401,7 @@ def test_calls_from_several_threads_at_once(monkeypatch, four_blas_threads):
     assert len(results) == 12 and {max(blas) for _, blas in seen} == {1}
     for result in results:
         assert_close(result, expected, like=LARGE[0])
-    assert blas_now() == four_blas_threads and threads.users == 0
+    assert blas_now() == four_blas_threads and not threads.users
 
 
 def test_gradients_do_not_depend_on_the_threads(monkeypatch, four_blas_threads):
