@@ -288,16 +288,15 @@ def attend(head, rows, scratch, output, lse):
     query = widen(head.query[rows])
     small = scores_are_small(head, query)
     total, row_sum, shift = sum_blocks(head, rows, query, small, scratch)
-    if small and has_lost_digits(head, total):  # again, with a maximum and weights below 1
+    if small and has_lost_digits(head, total, scratch):  # again, with a maximum and weights below 1
         total, row_sum, shift = sum_blocks(head, rows, query, False, scratch)
-    total /= np.where(row_sum == 0, 1, row_sum)[:, None]
-    output[rows] = total
+    np.divide(total, np.where(row_sum == 0, 1, row_sum)[:, None], out=output[rows], casting="same_kind")
     lse[rows] = np.where(np.isinf(shift), shift, np.log(row_sum) + shift)
 
 
-def has_lost_digits(head, total):
+def has_lost_digits(head, total, scratch):
     """Whether huge values overflowed, or tiny ones may have vanished beside a small weight."""
-    size = np.abs(total)
+    size = np.abs(total, out=room(scratch, "product", total.shape, total.dtype))
     if not size.max(initial=0) < np.inf:
         return True
     return bool(size.min(initial=np.inf) < len(head.key) * np.finfo(total.dtype).tiny and head.has_dwarfs)
