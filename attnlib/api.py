@@ -319,10 +319,11 @@ def attention(query, key, value, attn_mask=None, *, is_causal=False, window=None
             CUDA tensors of float16, bfloat16 and float32 with d_k and d_v up to 256 (likewise once,
             no vmap, and no gradient of attn_mask). None chooses triton for the CUDA tensors that
             it takes, online for NumPy arrays with many scores, and dense for all else.
-            Half precision: "dense" and "online" compute in float32, torch.autocast or not, and
-            round output and gradients once, at the end. "triton" sums its products and takes
-            its softmax in float32, but rounds the weights to the dtype of value before they
-            meet it; backward, the weights and the gradients of the scores likewise.
+            In half precision, "dense" and "online" compute in float32, torch.autocast or not,
+            and round output and gradients once, at the end. "triton" sums its products and takes
+            its softmax in float32, but rounds the weights to the dtype of value before they meet
+            it (except on chips older than an A100, in float16); backward it rounds the weights
+            and the gradients of the scores likewise, before they meet what they are multiplied by.
 
     Returns:
         The output `(..., n_q, d_v)`, of query's kind, dtype and device; with return_lse the
