@@ -138,12 +138,15 @@ def bars(axes, heights, name, title, digits, labels):
 
 
 @in_book_style
-def scores_and_weights(scores, weights, labels):
-    """Bar charts of one row: raw scores `(n_k,)` on the left, weights `(n_k,)` on the right."""
-    left, right = subplots(2.6, "ab")
+def scores_and_weights(scores, exps, weights, labels):
+    """Bar charts of one row: raw scores, their exponentials and the weights, each `(n_k,)`."""
+    left, middle, right = subplots(2.4, "abc")
     bars(left, scores, "scores", "Raw scores", 1, labels)
-    bars(right, weights, "weights", "Weights", 3, labels)
+    bars(middle, exps, "weights", "Exponentials", 2, labels)
+    bars(right, weights, "weights", "Weights", 2, labels)
     right.set_ylim(0, 1)
+    for axes in (left, middle, right):
+        axes.tick_params(axis="x", labelsize=9)
 
 
 @in_book_style
@@ -154,6 +157,22 @@ def weights_by_temperature(temperatures, rows, labels):
         bars(axes, weights, "weights", f"T = {temperature:g}", 2, labels)
         axes.set_ylim(0, 1.12)
         axes.tick_params(axis="x", labelsize=9)
+
+
+@in_book_style
+def weight_against_gap(gaps, curves):
+    """The first of two weights against the gap of their scores `(n,)`: {label: weights `(n,)`}; one curve has its 9s marked."""
+    axes, = subplots(2.9, "a")
+    for (label, weights), style in zip(curves.items(), ("-",) if len(curves) == 1 else (":", "-", "--")):
+        axes.plot(gaps, weights, style, color=COLORS["weights"], label=label)
+    if len(curves) > 1:
+        axes.legend(loc="lower right")
+    else:
+        for weight in (0.5, 0.9, 0.99):
+            gap = np.log(weight / (1 - weight))
+            axes.plot(gap, weight, "o", color=COLORS["output"])
+            axes.annotate(f"{weight:g} at {gap:.1f}", (gap, weight), xytext=(6, -14), textcoords="offset points")
+    axes.set(title="Two keys", xlabel="gap: first score minus second", ylabel="weight of the first", ylim=(-0.03, 1.05))
 
 
 @in_book_style
@@ -206,16 +225,18 @@ def score_matrix(query, key, products, row, column):
 
 
 @in_book_style
-def scores_to_weights(scores, weights, labels):
-    """Masked scores and their weights, both `(n_q, n_k)`, as grids of numbers.
+def scores_to_weights(scores, weights, keys, queries=None):
+    """Scores and their weights, both `(n_q, n_k)`, as grids of numbers.
 
-    Queries and keys are the same positions, called `labels`.
+    Without `queries` these are the same positions as the keys, and called so too.
     """
-    left, right = subplots(3.0, "ab")
-    grid(left, scores, "scores", "Masked scores")
+    left, right = subplots(3.0 if queries is None else 2.0, "ab")
+    grid(left, scores, "scores", "Scores" if np.isfinite(scores).all() else "Masked scores", digits=2 if queries else 1)
     grid(right, weights, "weights", "Weights", digits=2)
     for axes in (left, right):
-        axes.set(xlabel="key", ylabel="query", xticklabels=labels, yticklabels=labels)
+        axes.set(xlabel="key", ylabel="query", xticklabels=keys, yticklabels=queries or keys)
+    for row, total in enumerate(weights.sum(axis=-1)):
+        right.text(len(keys) - 0.4, row, f"sum {total:.0f}", va="center", fontsize=9)
 
 
 @in_book_style

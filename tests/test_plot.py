@@ -28,8 +28,9 @@ RECORD = {"times": [{"n": n, "is_causal": is_causal, "factor": 1, "contenders": 
 FIGURES = {
     "references": ([["it", "is", "a", "b"], ["it", "is", "a", "c"]], "it", ["a", "c"]),
     "flow": (),
-    "scores_and_weights": (SCORES, WEIGHTS, WORDS),
+    "scores_and_weights": (SCORES, np.exp(SCORES), WEIGHTS, WORDS),
     "weights_by_temperature": ((1, 2), (WEIGHTS, WEIGHTS), WORDS),
+    "weight_against_gap": (LINE, {"T = 1": LINE, "T = 2": LINE}),
     "running_sum": (SCORES, (2, 4), WORDS),
     "score_matrix": (VALUE, VALUE, VALUE @ VALUE.T, 1, 2),
     "masked_scores": (SCORES[None], SCORES[None], WORDS[:1], WORDS),
