@@ -195,7 +195,7 @@ def grid(axes, matrix, name, title, digits=1, outline=()):
     low, high = np.nanmin(finite), np.nanmax(finite)
     axes.imshow(finite, cmap=shades(name), vmin=low, vmax=high + 0.8 * max(high - low, 1e-9))
     for (i, j), number in np.ndenumerate(matrix):
-        label = "−∞" if not np.isfinite(number) else "0" if number == 0 else f"{number:.{digits}f}"
+        label = "−∞" if not np.isfinite(number) else "0" if number == 0 else f"{round(number, digits) + 0.0:.{digits}f}"
         axes.text(j, i, label.replace("-", "−"), ha="center", va="center", fontsize=9)
         if not np.isfinite(number):
             axes.add_patch(plt.Rectangle((j - 0.5, i - 0.5), 1, 1, fill=False, hatch="///",
@@ -225,12 +225,25 @@ def score_matrix(query, key, products, row, column):
 
 
 @in_book_style
+def output_matrix(weights, value, output, row, column):
+    """A `(n_q, n_k)`, V `(n_k, d_v)` and A V `(n_q, d_v)` as grids of numbers; query `row` and feature `column` are framed."""
+    n_k, d_v = value.shape
+    left, middle, right = subplots(2.6, "abc", width_ratios=[n_k, d_v + 1, d_v + 1])
+    grid(left, weights, "weights", "A", digits=2, outline=[(row, 0, 1, n_k)])
+    grid(middle, value, "value", "V", outline=[(0, column, n_k, 1)])
+    grid(right, output, "output", "A V", digits=2, outline=[(row, column, 1, 1)])
+    left.set(xlabel="key", ylabel="query")
+    middle.set(xlabel="feature", ylabel="key")
+    right.set(xlabel="feature", ylabel="query")
+
+
+@in_book_style
 def scores_to_weights(scores, weights, keys, queries=None):
     """Scores and their weights, both `(n_q, n_k)`, as grids of numbers.
 
     Without `queries` these are the same positions as the keys, and called so too.
     """
-    left, right = subplots(3.0 if queries is None else 2.0, "ab")
+    left, right = subplots(2.8 if queries is None else 2.0, "ab")
     grid(left, scores, "scores", "Scores" if np.isfinite(scores).all() else "Masked scores", digits=2 if queries else 1)
     grid(right, weights, "weights", "Weights", digits=2)
     for axes in (left, right):
@@ -304,9 +317,8 @@ def convex_combination(value, weights, output, labels):
 
     The values are the corners of a convex polygon.
     """
-    axes, = subplots(3.2, "a")
+    axes, = subplots(2.9, "a")
     hull_of_values(axes, value, weights, output, labels)
-    axes.set_title("The output lies among the values")
 
 
 @in_book_style
@@ -325,7 +337,7 @@ def one_query(scores, weights, value, output, labels):
 @in_book_style
 def regression(key, value, query, truth, outputs):
     """Noisy points (key, value), the true curve, and attention's outputs {label: output}; all 1-D."""
-    axes, = subplots(3.4, "a")
+    axes, = subplots(2.9, "a")
     axes.plot(query, truth, color="#b0b0b0", linewidth=5, label="true curve")
     axes.scatter(key, value, s=14, color=COLORS["value"], label="keys and values")
     for (label, output), (style, width) in zip(outputs.items(), ((":", 1.5), ("-", 2.0), ("--", 1.5))):

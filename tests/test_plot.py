@@ -33,6 +33,7 @@ FIGURES = {
     "weight_against_gap": (LINE, {"T = 1": LINE, "T = 2": LINE}),
     "running_sum": (SCORES, (2, 4), WORDS),
     "score_matrix": (VALUE, VALUE, VALUE @ VALUE.T, 1, 2),
+    "output_matrix": (SCORES[None], VALUE, SCORES[None] @ VALUE, 0, 1),
     "masked_scores": (SCORES[None], SCORES[None], WORDS[:1], WORDS),
     "scores_to_weights": (MASKED, attnlib.softmax(MASKED), WORDS[:3]),
     "score_spread": ({4: LINE}, {4: LINE}),
