@@ -228,7 +228,7 @@ def score_matrix(query, key, products, row, column):
 def output_matrix(weights, value, output, row, column):
     """A `(n_q, n_k)`, V `(n_k, d_v)` and A V `(n_q, d_v)` as grids of numbers; query `row` and feature `column` are framed."""
     n_k, d_v = value.shape
-    left, middle, right = subplots(2.6, "abc", width_ratios=[n_k, d_v + 1, d_v + 1])
+    left, middle, right = subplots(2.6, "abc", width_ratios=[n_k, d_v + 0.7, d_v + 0.2])
     grid(left, weights, "weights", "A", digits=2, outline=[(row, 0, 1, n_k)])
     grid(middle, value, "value", "V", outline=[(0, column, n_k, 1)])
     grid(right, output, "output", "A V", digits=2, outline=[(row, column, 1, 1)])
