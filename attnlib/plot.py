@@ -511,20 +511,22 @@ def rounded_scores(sizes, errors, bounds):
 def softmax_forms(lengths, measured):
     """Errors of four forms of the softmax beside the bound, in units of u, against the number of keys.
 
-    measured {(centre, kind): `(lengths, rows, 5)`}: quotient, exp(s - lse), s - lse, (s - m) - log sum, bound.
+    measured {(centre, kind): `(lengths, rows, 6)`}: quotient, exp(s - lse), s - lse, (s - m) - log sum, the bound of the
+    first, the bound of the next two. Points are medians, lines the middle 80 % of the rows.
     """
     panels = list(subplots(4.9, "abc\ndef", sharex=True, sharey=True))
     forms = (("quotient", "-", "o", COLORS["weights"]), ("exp(s − lse)", "--", "s", COLORS["weights"]),
              ("s − lse", "none", "x", COLORS["output"]), ("(s − m) − log sum", ":", "^", COLORS["scores"]))
     for axes, ((centre, kind), rows) in zip(panels, measured.items()):
-        axes.plot(lengths, np.median(rows[..., 4], axis=1), "-", color="#9aa0a6", linewidth=4, zorder=0, label="bound of the quotient")
+        for i, style, name in ((4, "-", "bound, quotient"), (5, "--", "bound, s − lse")):
+            axes.plot(lengths, np.median(rows[..., i], axis=1), style, color="#9aa0a6", linewidth=3, zorder=0, label=name)
         for i, (name, style, marker, color) in enumerate(forms):
-            low, middle, high = np.quantile(rows[..., i], [0, 0.5, 1], axis=1)
+            low, middle, high = np.quantile(rows[..., i], [0.1, 0.5, 0.9], axis=1)
             axes.vlines(np.array(lengths) * 1.12 ** (i - 1.5), low, high, color=color, linewidth=0.8)
             axes.plot(np.array(lengths) * 1.12 ** (i - 1.5), middle, linestyle=style, marker=marker, markersize=4.5, linewidth=1.2,
                       color=color, label=name)
         axes.set_title(f"{kind}, scores\naround {centre}", fontsize=9)
-        axes.set(xscale="log", yscale="log", ylim=(0.7, 150))
+        axes.set(xscale="log", yscale="log", ylim=(0.7, 250))
         axes.set_xticks([10, 1_000, 100_000], ["10", "1,000", "100,000"], fontsize=9)
         axes.set_yticks([1, 10, 100], ["1", "10", "100"])
         axes.minorticks_off()

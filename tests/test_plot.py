@@ -42,6 +42,10 @@ FIGURES = {
     "memory_against_n": (RECORD,),
     "roofline": (1e15, 5e12, {"a": 1.0, "b": 1e3}),
     "kernel_blocks": (MASKED, np.where(np.isinf(MASKED), np.nan, 0.5)),
+    "stalled_sums": ({"float16": 1 + LINE, "float32": 1 + 2 * LINE},),
+    "rounded_scores": (1 + LINE, {"float16": 1 + np.outer(LINE, LINE)}, {"float16": 3 + LINE}),
+    "softmax_forms": ((10, 100), {(centre, kind): 1 + np.ones((2, 3, 6)) for centre in (0, 100)
+                                  for kind in ("float16", "bfloat16", "float32")}),
     "regression": (LINE, LINE, LINE, LINE, {"a": LINE, "b": LINE}),
 }
 

@@ -90,7 +90,7 @@ QUESTIONS = (
          Choice("Not at all: a shift changes nothing.",
                 "A shift moves all scores by the same number. Rounding moves each by its own."),
          Choice("By a factor of 2 or more.",
-                "This takes the exponential for worse than it is. The theorem allows a factor of e to the 0.13.")),
+                "This takes the exponential for worse than it is. It makes a factor of the difference, and that is off by 0.12.")),
         right="b",
         shows="the first weight is off by -11%",
     ),
