@@ -329,8 +329,6 @@ CAUSES = {
     "RecursionError": "The function calls itself without end, or calls another of the same name.",
     "MemoryError": "An array was asked for that is far larger than the answer.",
     "ZeroDivisionError": "Something is divided by zero.",
-    "underflow": "A power that underflows to 0 is as it should be; np.seterr or np.errstate has made an "
-                 "error of it.",
     "OverflowError": "A number became too large for a Python float: math.exp overflows above 709.",
 }
 
