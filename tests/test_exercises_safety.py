@@ -2,18 +2,16 @@
 
 import asyncio
 import builtins
+import codecs
 import collections
 import contextlib
-import gc
 import io
 import itertools
 import math
 import os
-import pathlib
 import queue
 import random
 import re
-import shutil
 import signal
 import subprocess
 import sys
@@ -25,10 +23,12 @@ from time import sleep
 
 import numpy as np
 import pytest
+from numpy._core import _ufunc_config
 
 from attnlib.exercises import check, grade, hint, status
 from attnlib.exercises.sandbox import call as guard, limit
 from attnlib.exercises.engine.grading import exercises
+from attnlib.exercises.model import Case
 
 
 def softmax(scores, axis=-1):
@@ -547,7 +547,11 @@ def test_status_is_a_table(capsys):
     assert "The softmax" in capsys.readouterr().out
 
 
-@pytest.mark.parametrize("name", list(exercises()))
+# those that have most to be held against an answer
+LARGEST = sorted(exercises(), key=lambda name: len(exercises()[name].hypotheses(2)))[-8:]
+
+
+@pytest.mark.parametrize("name", LARGEST)
 def test_one_check_is_quick(name):
     def function(*args):
         return np.full((2, 2), 0.123)
@@ -563,3 +567,119 @@ def test_event_loop_is_not_needed():
         return grade("softmax", softmax).status
 
     assert asyncio.run(inside()) == "correct"
+
+
+def test_ipythons_own_exit_is_kept_from_ending_the_kernel(monkeypatch):
+    autocall = pytest.importorskip("IPython.core.autocall")
+    monkeypatch.setitem(globals(), "quit", autocall.ExitAutocall(ip="a kernel"))
+    assert "quit()" in said(lambda scores, axis=-1: quit()).message
+    assert isinstance(globals()["quit"], autocall.ExitAutocall)
+
+
+# ---------------------------------------------------------------- what is said is so on every machine
+
+def raising_with(**modes):
+    def function(scores, axis=-1):
+        with np.errstate(**modes):
+            return softmax(scores, axis)
+
+    return function
+
+
+@np.errstate(all="raise")
+def raising_throughout(scores, axis=-1):
+    return softmax(scores, axis)
+
+
+def raising_and_ignoring(scores, axis=-1):
+    np.seterr(all="raise")
+    try:
+        return np.exp(scores) / np.exp(scores).sum(axis=axis, keepdims=True)
+    except FloatingPointError:
+        return softmax(scores, axis)
+
+
+@pytest.mark.parametrize("function, mistakes", [
+    (raising_with(under="raise"), {"floating-point errors raised"}),
+    (raising_with(over="warn", divide="ignore"), set()), (raising_throughout, {"floating-point errors raised"}),
+    (raising_and_ignoring, {"floating-point errors raised", "no maximum subtracted"}),
+])
+def test_verdict_does_not_depend_on_floating_point_flags(function, mistakes, monkeypatch):
+    with_flags = said(function)
+    monkeypatch.setattr(_ufunc_config, "_make_extobj", keeps_no_flags(_ufunc_config._make_extobj))
+    with np.errstate(all="raise"):
+        assert np.exp(-1e4) == 0  # as in a browser
+    assert said(function) == with_flags and set(with_flags.mistakes) == mistakes
+
+
+def keeps_no_flags(make):
+    return lambda **modes: make(all="ignore")
+
+
+def test_raising_is_noticed_where_numpy_raises():
+    with pytest.raises(FloatingPointError), np.errstate(under="raise"):
+        np.exp(np.float64(-1e4))
+
+
+@pytest.mark.parametrize("dtype", [">f8", ">f4", ">f2"])
+def test_bytes_in_the_other_order_are_no_other_dtype(dtype):
+    def function(query, key):
+        scores = query @ key.mT / math.sqrt(query.shape[-1])
+        return scores.astype(scores.dtype.newbyteorder(">"))
+
+    def fixed(query, key):
+        return (query @ key.mT / math.sqrt(query.shape[-1])).astype(dtype)
+
+    assert said(function, "raw_scores").status == "correct"
+    assert all("integer" not in name for name in said(fixed, "raw_scores").mistakes)
+    assert Case("", (np.ones(3, dtype),)).dtype == np.dtype(dtype).newbyteorder("=").name
+
+
+def test_a_library_that_lacks_something_is_no_stub():
+    class Part(collections.UserDict):
+        def helper(self):
+            raise NotImplementedError
+
+    def calls_a_library(scores, axis=-1):
+        return codecs.Codec().encode(scores)
+
+    def calls_a_helper(scores, axis=-1):
+        return Part().helper()
+
+    assert said(stub_raises).status == "not attempted"
+    for function in (calls_a_library, calls_a_helper):
+        result = said(function)
+        assert result.status == "error" and "NotImplementedError" in result.message
+
+
+# ---------------------------------------------------------------- a step in float32
+
+def only_said_to_be_float32(query, key):
+    """No step here is in np.float32, nor .half()."""
+    float32_scores: np.float32 = query @ key.mT / (math.sqrt(query.shape[-1]) + 16e-8)  # not in float32
+    return float32_scores if query.dtype != np.float32 else float32_scores
+
+
+def cast(query, key, convert):
+    return (convert(query) @ convert(key).mT / math.sqrt(query.shape[-1])).astype(query.dtype)
+
+
+@pytest.mark.parametrize("function", [
+    lambda query, key: cast(query, key, lambda a: a.astype(np.float32)),
+    lambda query, key: cast(query, key, lambda a: a.astype("<f4")),
+    lambda query, key: cast(query, key, lambda a: np.array(a, dtype="single")),
+])
+def test_a_step_in_float32_is_named_where_code_makes_it(function):
+    assert said(function, "raw_scores").mistakes == ("computed in lower precision",)
+
+
+def test_words_about_float32_are_no_step_in_it():
+    assert said(only_said_to_be_float32, "raw_scores").mistakes == ("right to some digits only",)
+
+
+# ---------------------------------------------------------------- sentences follow from the exercise
+
+def test_sentences_follow_from_the_exercise():
+    assert "in torch it is" not in said(lambda scores, axis=-1: np.sort(scores, keepdims=True)).message
+    text = " ".join(said(lambda blocks: (blocks[0].max(), 1.0), "online_softmax_stats").message.split())
+    assert "blocks is an iterator, which gives its items one by one" in text

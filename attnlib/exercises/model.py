@@ -204,7 +204,7 @@ class Case:
         if self.torch_dtype:
             return self.torch_dtype
         found = [arg.dtype for arg in _arrays(self.args) if arg.dtype.kind == "f"]
-        return str(np.result_type(*found)) if found else "float64"
+        return str(np.result_type(*found).newbyteorder("=")) if found else "float64"
 
     @property
     def size(self):

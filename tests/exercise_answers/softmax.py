@@ -1971,7 +1971,7 @@ for label, names, function in (
     ("softmax", ["another axis by default"], first_axis_by_default),
     ("softmax", ["axis not moved back"], moved_and_left_there),
     ("softmax", ["sum over the last axis whatever axis says"], sum_over_the_last),
-    ("softmax", [], underflow_made_an_error),
+    ("softmax", ["floating-point errors raised"], underflow_made_an_error),
     ("softmax_row", ["divided by the sum so far"], sum_so_far),
     ("merge_partials", ["sign of the exponent flipped"], merge_exponent_flipped),
     ("merge_partials", ["empty part counted"], merge_empty_counted),
