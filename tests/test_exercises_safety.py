@@ -18,6 +18,7 @@ import sys
 import threading
 import time
 import warnings
+from dataclasses import replace
 from itertools import count
 from time import sleep
 
@@ -681,7 +682,9 @@ def test_words_about_float32_are_no_step_in_it():
 # ---------------------------------------------------------------- sentences follow from the exercise
 
 def test_sentences_follow_from_the_exercise():
-    assert "in torch it is" not in said(lambda scores, axis=-1: np.sort(scores, keepdims=True)).message
+    misnamed = Failure("TypeError", "sort() got an unexpected keyword argument 'keepdims'")
+    assert "keepdim." not in message.cause(misnamed, exercises()["softmax"])
+    assert "keepdim." in message.cause(misnamed, replace(exercises()["softmax"], library="torch"))
     no_length = Failure("TypeError", "object of type 'iterator' has no len()")
     assert message.cause(no_length, exercises()["online_softmax_stats"]).startswith("blocks is an iterator")
-    assert message.cause(no_length, exercises()["softmax"]) == ""
+    assert "iterator" not in message.cause(no_length, exercises()["softmax"])
