@@ -90,39 +90,6 @@ def test_tiles_as_they_ship(library, dtype, name):
     assert_as_dense(library, arrays, mask and mask(n_q, n_k), options, dtype, tolerance=tolerance)
 
 
-DESCRIBED = ["ragged", "causal, more keys", "head of 80, values of 40", "window", "floating mask and softcap"]
-
-
-@pytest.mark.parametrize("dtype", TRITON_DTYPES)
-@pytest.mark.parametrize("name", DESCRIBED)
-@each_triton
-def test_descriptors_read_the_same(library, monkeypatch, dtype, name):
-    n_q, n_k, h, h_kv, d_k, d_v, mask, options, _ = SHIPPED[name]
-    arrays = draws((2 * h, n_q, d_k), (2 * h_kv, n_k, d_k), (2 * h_kv, n_k, d_v))
-    (*tensors,), mask = in_library(library, arrays, mask and mask(n_q, n_k), dtype)
-    expected = attention(*tensors, mask, **options, return_lse=True, impl="triton")
-    monkeypatch.setattr(flash_triton, "DESCRIPTORS", True)
-    with patch.object(flash_triton, "described", side_effect=flash_triton.described) as called:
-        for got, by_pointers in zip(attention(*tensors, mask, **options, return_lse=True, impl="triton"), expected):
-            assert_close(got, to_float64(by_pointers), like=got, tolerance=None if library == "cuda" else 1e-30)
-    used = [flash_triton.described(*call.args)[1] is None for call in called.call_args_list]
-    assert used == [dtype != "float32" and flash_triton.capability_of(tensors[0]) >= 90] * 2
-
-
-def test_a_descriptor_is_made_where_the_unit_that_copies_takes_it(monkeypatch):
-    def has_one(tensor):
-        return flash_triton.described(tensor, 16)[1] is None
-    key = torch.zeros(2, 3, 17, 24, dtype=torch.float16)
-    assert not has_one(key)
-    monkeypatch.setattr(flash_triton, "DESCRIPTORS", True)
-    monkeypatch.setattr(flash_triton, "capability_of", lambda tensor: 90)
-    assert has_one(key) and has_one(key.transpose(1, 2)) and has_one(key[..., 8:])
-    assert not any(map(has_one, (key[..., 1:], key[..., ::2], key[..., :20].contiguous(), key.mT, key.float())))
-    assert not has_one(key[:1].expand(2, -1, -1, -1))
-    monkeypatch.setattr(flash_triton, "capability_of", lambda tensor: 80)
-    assert not has_one(key)
-
-
 # --- masks ---
 
 WIDE = tuple((BATCH, HEADS, *shape) for shape in ((N_Q, D_K), (N_K, D_K), (N_K, D_V)))
@@ -311,10 +278,9 @@ def kernel_inputs(library, dtype):
 @pytest.mark.parametrize("is_causal", [False, True], ids=["full", "causal"])
 @pytest.mark.parametrize("dtype", TRITON_DTYPES)
 @each_triton
-def test_nothing_outside_the_tensors_is_read_or_written(library, monkeypatch, dtype, is_causal):
+def test_nothing_outside_the_tensors_is_read_or_written(library, dtype, is_causal):
     inputs, mask = kernel_inputs(library, dtype)
     options = 4 if is_causal else None, 0 if is_causal else None, 0.3, None
-    monkeypatch.setattr(flash_triton, "DESCRIPTORS", is_causal)
     with surrounded():
         output, lse = flash_triton.forward._init_fn(*inputs, mask, *options)
         ones = poisoned(torch.ones_like(output)), poisoned(torch.ones_like(lse))
