@@ -4,6 +4,8 @@ What holds for every implementation is tested with the others (test_attention.py
 test_precision.py); here are the kernels' own: tiles, masks by strides, memory, and what is refused.
 """
 
+import heapq
+from collections import Counter
 from unittest.mock import patch
 
 import numpy as np
@@ -16,7 +18,10 @@ from helpers import (
     BATCH, D_K, D_V, HAS_INTERPRETER, HEADS, N_K, N_Q, TRITON_DTYPES, assert_close, draws, each_torch, each_triton,
     in_library, mask_shapes, no_warnings, normal, poisoned, random_mask, surrounded, to_float64, to_library)
 
-pytest.importorskip("triton")
+triton = pytest.importorskip("triton")
+import triton.language as tl  # noqa: E402
+from triton.runtime.interpreter import interpreter_builder  # noqa: E402
+
 from attnlib import flash_triton  # noqa: E402
 
 pytestmark = no_warnings
@@ -190,6 +195,56 @@ def test_blocks_above_the_diagonal_are_left_out(small_tiles):
         value[8:], query[:8] = 0, torch.nan  # keys from 8 on meet no query below 8
     grads = torch.autograd.grad(attention(query, key, value, is_causal=True, impl="triton").sum(), (key, value))
     assert all(torch.isfinite(grad[8:]).all() and torch.isnan(grad[:8]).all() for grad in grads)
+
+
+# --- the order in which blocks are started ---
+
+def span(work, processors):
+    """When the last of these pieces of work is done, if each is begun in turn by the first processor that is free."""
+    free = [0] * processors
+    for piece in work:
+        heapq.heapreplace(free, free[0] + piece)
+    return max(free)
+
+
+@pytest.mark.skipif(not HAS_INTERPRETER, reason="counts what the interpreter does")
+@pytest.mark.parametrize("step, heads, blocks, processors", [
+    ("attend", 16, 16, 132), ("backward_queries", 8, 4, 9), ("backward_keys", 8, 4, 9)])
+def test_longest_blocks_are_started_first_over_all_heads(monkeypatch, step, heads, blocks, processors):
+    """Causal: no later than 1.04 times after all work, shared out evenly; head after head it would be 1.2 and more."""
+    pieces = Counter()
+
+    def count(state, *_):  # in place of the work
+        pieces[interpreter_builder.grid_idx[0]] += 1
+        return state
+
+    monkeypatch.setattr(flash_triton, "config", lambda *_: (16, 16, 4, 1))
+    inputs = [torch.zeros(2, heads // 2, 16 * blocks, 1, requires_grad=step != "attend") for _ in range(3)]
+    with patch.object(flash_triton, step, count):
+        output = attention(*inputs, is_causal=True, impl="triton").sum()
+        if step != "attend":
+            output.backward()
+    begun = [pieces[program] for program in range(heads * blocks)]
+    assert sum(begun) == heads * blocks * (blocks + 1) // 2
+    evenly = sum(begun) / processors
+    assert span(begun, processors) < 1.04 * evenly
+    assert span([block for _ in range(heads) for block in range(blocks, 0, -1)], processors) > 1.2 * evenly
+
+
+@triton.jit
+def places(out, blocks, h, window):
+    turn, batch, head = flash_triton.place(blocks, h, window)
+    tl.store(out + tl.program_id(0), (batch * h + head) * blocks + turn)
+
+
+@pytest.mark.parametrize("window, expected", [
+    ((None, None), range(12)), ((None, 0), [3 * both + turn for turn in range(3) for both in range(4)]), ((2, 0), range(12))])
+@each_triton
+def test_every_block_has_its_place(library, window, expected):
+    """Head follows head, whose keys are then in the cache, where no block is longer than another."""
+    out = torch.empty(12, dtype=torch.int32, device="cuda" if library == "cuda" else "cpu")
+    places[(12,)](out, 3, 2, window)
+    assert out.tolist() == list(expected)
 
 
 # --- axes ---
