@@ -26,7 +26,9 @@ from attnlib import flash_triton, softmax_triton, tiles_triton  # noqa: E402
 from attnlib.bench import descriptors_triton  # noqa: E402
 
 CUOBJDUMP = Path(triton.__file__).parent / "backends/nvidia/bin/cuobjdump"
-COUNTED = {"HGMMA": r"\bHGMMA\.", "HMMA": r"\bHMMA\.", "UTMALDG": r"\bUTMALDG\."}
+# Instructions of PTX, each of which becomes one of the machine's: HGMMA, HMMA and UTMALDG there. To read them in
+# the machine code itself would take longer than to compile it.
+COUNTED = {"wgmma": r"\bwgmma\.mma_async\b", "mma": r"\bmma\.sync\b", "tma": r"\bcp\.async\.bulk\.tensor\b"}
 
 
 class NoDevice:
@@ -62,16 +64,16 @@ def compiled(launcher, *args, **options):
 
 
 def facts(kernel):
-    """What stands in the machine code: registers, stack (spills), shared memory, products, copies by descriptors."""
+    """What the compiler made: registers, stack (spills), shared memory, products, copies by descriptors."""
     with tempfile.NamedTemporaryFile(suffix=".cubin") as file:
         file.write(kernel.asm["cubin"])
         file.flush()
-        usage, code = (subprocess.run([CUOBJDUMP, option, file.name], capture_output=True, text=True, check=True).stdout
-                       for option in ("--dump-resource-usage", "--dump-sass"))
+        usage = subprocess.run([CUOBJDUMP, "--dump-resource-usage", file.name], capture_output=True, text=True,
+                               check=True).stdout
     numbers = dict(re.findall(r"\b(REG|STACK):(\d+)", usage))
     return {"kernel": kernel.metadata.name, "warps": kernel.metadata.num_warps, "stages": kernel.metadata.num_stages,
             "registers": int(numbers["REG"]), "stack": int(numbers["STACK"]), "shared": kernel.metadata.shared,
-            **{name: len(re.findall(pattern, code)) for name, pattern in COUNTED.items()}}
+            **{name: len(re.findall(pattern, kernel.asm["ptx"])) for name, pattern in COUNTED.items()}}
 
 
 def softmax_launches(everything):
@@ -131,7 +133,7 @@ def main(capability, everything):
     tiles_triton.CAPABILITY = capability
     cases = itertools.product(tiles_triton.DTYPES, HEADS, FEATURES) if everything else SOME
     decode = itertools.product(tiles_triton.DTYPES, HEADS[:3], ("plain", "boolean mask")) if everything else SOME_DECODE
-    described = itertools.product(tiles_triton.DTYPES[:2], HEADS, FEATURES) if everything else SOME[:5]
+    described = itertools.product(tiles_triton.DTYPES[:2], HEADS, FEATURES) if everything else SOME[:3]
     for name, dtype, launcher, *args in itertools.chain(
             softmax_launches(everything), attention_launches(cases), decode_launches(decode),
             descriptor_launches(described if capability >= 90 else ())):
