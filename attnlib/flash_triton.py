@@ -301,7 +301,7 @@ def forward(query: torch.Tensor, key: torch.Tensor, value: torch.Tensor, attn_ma
     """Output and log-sum-exp of tensors (batch, heads, n, d); key and value may have fewer heads.
 
     A query sees as many keys before its own position as left says, and after it as right says; causal: right = 0.
-    in_float32: the output is not rounded to query's dtype, since it is a part that will be merged with others.
+    in_float32: the output is not rounded to query's dtype, since it is a part that ring.py merges with others.
     """
     n_q, n_k = query.shape[2], key.shape[2]
     output, lse = new_output(query, value, in_float32)
@@ -328,24 +328,27 @@ def launch_forward(kernel, passed, query, key, value, attn_mask, window, scale, 
 def new_output(query, value, in_float32=False):
     """Empty output and log-sum-exp, the latter in float32: partial results are merged by it."""
     *rows, _ = query.shape
-    dtype = torch.float32 if in_float32 else query.dtype
-    return query.new_empty(*rows, value.shape[-1], dtype=dtype), query.new_empty(rows, dtype=torch.float32)
+    return new(query, (*rows, value.shape[-1]), in_float32), new(query, rows, in_float32=True)
+
+
+def new(query, shape, in_float32):
+    return query.new_empty(shape, dtype=torch.float32 if in_float32 else query.dtype)
 
 
 @torch.library.custom_op("attnlib::attention_backward", mutates_args=())
 @on_its_device
 def backward(grad_output: torch.Tensor, grad_lse: torch.Tensor, query: torch.Tensor, key: torch.Tensor,
              value: torch.Tensor, attn_mask: Optional[torch.Tensor], output: torch.Tensor, lse: torch.Tensor,
-             left: Optional[int], right: Optional[int], scale: float, softcap: Optional[float]) -> tuple[
-                 torch.Tensor, torch.Tensor, torch.Tensor]:
-    """Gradients of query, key and value."""
+             left: Optional[int], right: Optional[int], scale: float, softcap: Optional[float],
+             in_float32: bool = False) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
+    """Gradients of query, key and value; in_float32 as for forward."""
     batch, h, n_q, d_k = query.shape
     n_k, d_v = value.shape[2:]
     if batch * h * n_q * n_k == 0:
-        return tuple(torch.zeros_like(tensor, memory_format=torch.contiguous_format) for tensor in (query, key, value))
+        return tuple(new(query, tensor.shape, in_float32).zero_() for tensor in (query, key, value))
     group = math.gcd(*groups(query, key, value))
-    grad_query = torch.empty_like(query, memory_format=torch.contiguous_format)
-    grad_key, grad_value = (tensor.new_empty(batch, h // group, n_k, tensor.shape[-1]) for tensor in (key, value))
+    shapes = (batch, h, n_q, d_k), (batch, h // group, n_k, d_k), (batch, h // group, n_k, d_v)
+    grad_query, grad_key, grad_value = (new(query, shape, in_float32) for shape in shapes)
     delta = torch.empty_like(lse)
     attention_delta[(triton.cdiv(n_q, 32) * batch * h,)](
         pair(output), pair(grad_output), grad_lse.contiguous(), delta, h, n_q, D_V=d_v, BLOCK_Q=32)
@@ -378,8 +381,8 @@ def _(query, key, value, attn_mask, left, right, scale, softcap, in_float32=Fals
 
 
 @backward.register_fake
-def _(grad_output, grad_lse, query, key, value, *others):
-    return tuple(torch.empty_like(tensor, memory_format=torch.contiguous_format) for tensor in (query, key, value))
+def _(grad_output, grad_lse, query, key, value, attn_mask, output, lse, left, right, scale, softcap, in_float32=False):
+    return tuple(new(query, tensor.shape, in_float32) for tensor in (query, key, value))
 
 
 def remember(ctx, inputs, output):
