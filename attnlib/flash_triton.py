@@ -206,9 +206,9 @@ def backward_keys(grads, k, v, query, grad_output, mask, facts, both, key_at, st
     query_at = start + tl.arange(0, BLOCK_Q)
     q = load_rows(query, query_at, n_q, D_K, False, PRECISION)
     grad_out = load_rows(grad_output, query_at, n_q, D_V, False, PRECISION)
-    power, row_delta = row_facts(facts, both, query_at, n_q)
     scores, unit, slope = score_block(k, q, mask, query_at[None, :], key_at[:, None], n_q, n_k, window, units, CHECK,
                                       PRECISION)
+    power, row_delta = row_facts(facts, both, query_at, n_q)  # after the scores: before them, registers would spill
     weights = tl.exp2(scores * unit - power[None, :])
     grad_v = product(weights.to(grad_out.dtype), grad_out, grad_v, PRECISION)
     grad_weights = tl.dot(v, tl.trans(grad_out), input_precision="tf32x3" if PRECISION == "tf32x3" else "ieee")
@@ -230,7 +230,8 @@ def attention_backward_keys(query, key, value, mask, facts, grad_output, grad_ke
     edges = queries_met(block, n_q, n_k, window, BLOCK_Q, BLOCK_K)
     for head in range(pack * group, (pack + 1) * group):
         head = tl.cast(head, tl.int32)
-        q_head, grad_head, mask_head = head_of(query, batch, head), head_of(grad_output, batch, head), head_of(mask, batch, head)
+        q_head, grad_head = head_of(query, batch, head), head_of(grad_output, batch, head)
+        mask_head = head_of(mask, batch, head)
         for part in tl.static_range(0, 2 if window[0] is None else 1):
             for start in range(edges[part], edges[part + 1], BLOCK_Q):
                 grads = backward_keys(grads, k, v, q_head, grad_head, mask_head, facts, batch * h + head, key_at, start,
