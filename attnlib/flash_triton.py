@@ -52,8 +52,9 @@ MOST_POSITIONS = 2**30  # a position and a tile's length are added in int32
 def place(blocks, h, window):
     """Which block, batch and head this program has: blocks are counted from the one that is started first.
 
-    Under a causal mask blocks differ in work, and those of all heads take turns: that is within a few per cent
-    of the best order on 132 processors, where head after head takes a fourth longer (tests/test_flash_triton.py).
+    Under a causal mask blocks differ in work, and those of all heads take turns: on 132 processors 16 heads of
+    16 blocks then take 1.03 times as long as work shared out evenly, and 1.64 times head after head (counted and
+    simulated: tests/test_flash_triton.py).
     Elsewhere head follows head: programs at work at the same time then read the same keys, out of the cache.
     """
     heads = tl.num_programs(0) // blocks

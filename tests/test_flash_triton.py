@@ -127,10 +127,10 @@ def test_a_mask_is_read_where_it_is(library, shape, kind):
 
 # --- windows ---
 
-WINDOWS = [(0, 0), (1, None), (None, 2), (3, 4), (5, 0), (6, 13), (40, 0), (11, 11)]
+WINDOWS = [(0, 0), (1, None), (None, 2), (3, 4), (5, 1), (6, 13), (40, 0), (11, 11)]
 
 
-@pytest.mark.parametrize("n_q, n_k, block_q, block_k", [(13, 17, 8, 4), (19, 11, 4, 8), (29, 5, 8, 4)])
+@pytest.mark.parametrize("n_q, n_k, block_q, block_k", [(13, 17, 4, 8), (19, 11, 8, 4), (29, 5, 8, 4)])
 @pytest.mark.parametrize("window", WINDOWS, ids=str)
 @each_triton
 def test_windows_of_every_width(library, monkeypatch, n_q, n_k, window, block_q, block_k):
@@ -211,7 +211,7 @@ def span(work, processors):
 @pytest.mark.parametrize("step, heads, blocks, processors", [
     ("attend", 16, 16, 132), ("backward_queries", 8, 4, 9), ("backward_keys", 8, 4, 9)])
 def test_longest_blocks_are_started_first_over_all_heads(monkeypatch, step, heads, blocks, processors):
-    """Causal: no later than 1.04 times after all work, shared out evenly; head after head it would be 1.2 and more."""
+    """Causal: hardly later than all work shared out evenly; head after head it would be 1.2 times as late, and more."""
     pieces = Counter()
 
     def count(state, *_):  # in place of the work
