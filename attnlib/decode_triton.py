@@ -43,11 +43,8 @@ def rows_of_pack(pack, n_q, group, ROWS: tl.constexpr):
 @triton.jit
 def rows_of_heads(matrix, batch, head):
     """head_of, where each row of a tile may be of another head."""
-    if matrix is None:
-        return None
-    else:
-        tensor, strides = matrix
-        return tensor + (batch.to(tl.int64) * strides[0] + head.to(tl.int64) * strides[1])[:, None], strides
+    tensor, strides = matrix
+    return tensor + (batch.to(tl.int64) * strides[0] + head.to(tl.int64) * strides[1])[:, None], strides
 
 
 @triton.jit
@@ -59,7 +56,8 @@ def attention_decode(query, key, value, mask, output, lse, h, group, group_k, gr
     batch, pack = tl.program_id(0) // packs, tl.program_id(0) % packs
     head, query_at, exists = rows_of_pack(pack, n_q, group, ROWS)
     key, value = head_of(key, batch, pack * group // group_k), head_of(value, batch, pack * group // group_v)
-    mask = rows_of_heads(mask, batch, head)
+    if mask is not None:
+        mask = rows_of_heads(mask, batch, head)
 
     rows, strides = rows_of_heads(query, batch, head)
     rows += query_at.to(tl.int64)[:, None] * strides[2]

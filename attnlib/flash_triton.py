@@ -109,7 +109,9 @@ def attention_forward(query, key, value, mask, output, lse, h, group_k, group_v,
     blocks = tl.cdiv(n_q, BLOCK_Q)
     turn, batch, head = place(blocks, h, window)
     block = blocks - 1 - turn
-    query, output, mask = head_of(query, batch, head), head_of(output, batch, head), head_of(mask, batch, head)
+    query, output = head_of(query, batch, head), head_of(output, batch, head)
+    if mask is not None:
+        mask = head_of(mask, batch, head)
     key, value = head_of(key, batch, head // group_k), head_of(value, batch, head // group_v)
 
     query_at = block * BLOCK_Q + tl.arange(0, BLOCK_Q)
@@ -181,7 +183,9 @@ def attention_backward_queries(query, key, value, mask, facts, grad_output, grad
     blocks = tl.cdiv(n_q, BLOCK_Q)
     turn, batch, head = place(blocks, h, window)
     block = blocks - 1 - turn
-    query, grad_query, mask = head_of(query, batch, head), head_of(grad_query, batch, head), head_of(mask, batch, head)
+    query, grad_query = head_of(query, batch, head), head_of(grad_query, batch, head)
+    if mask is not None:
+        mask = head_of(mask, batch, head)
     key, value = head_of(key, batch, head // group_k), head_of(value, batch, head // group_v)
 
     query_at = block * BLOCK_Q + tl.arange(0, BLOCK_Q)
@@ -232,7 +236,9 @@ def attention_backward_keys(query, key, value, mask, facts, grad_output, grad_ke
     for head in range(pack * group, (pack + 1) * group):
         head = tl.cast(head, tl.int32)
         q_head, grad_head = head_of(query, batch, head), head_of(grad_output, batch, head)
-        mask_head = head_of(mask, batch, head)
+        mask_head = mask
+        if mask is not None:
+            mask_head = head_of(mask, batch, head)
         for part in tl.static_range(0, 2 if window[0] is None else 1):
             for start in range(edges[part], edges[part + 1], BLOCK_Q):
                 grads = backward_keys(grads, k, v, q_head, grad_head, mask_head, facts, batch * h + head, key_at, start,

@@ -26,14 +26,11 @@ LOWEST = tl.constexpr(-3.4028234663852886e38)
 @triton.jit
 def head_of(matrix, batch, head):
     """The matrix of one head, also as a pair; int64, for tensors of 2^31 numbers and more."""
-    if matrix is None:
-        return None
+    if len(matrix) == 1:  # a descriptor, alone: it knows where everything is
+        return matrix[0], batch, head
     else:
         tensor, strides = matrix
-        if strides is None:  # a descriptor: it knows where everything is
-            return (tensor, batch, head), None
-        else:
-            return tensor + batch.to(tl.int64) * strides[0] + head.to(tl.int64) * strides[1], strides
+        return tensor + batch.to(tl.int64) * strides[0] + head.to(tl.int64) * strides[1], strides
 
 
 @triton.jit
@@ -57,9 +54,9 @@ def load_rows(matrix, row, n, D: tl.constexpr, ALL: tl.constexpr, PRECISION: tl.
 
 @triton.jit
 def load_block(matrix, start, n, D: tl.constexpr, BLOCK: tl.constexpr, ALL: tl.constexpr, PRECISION: tl.constexpr):
-    """load_rows for BLOCK rows in a row; a descriptor, which has no strides here, fills in the zeros by itself."""
-    if matrix[1] is None:
-        descriptor, batch, head = matrix[0]
+    """load_rows for BLOCK rows in a row; a descriptor fills in the zeros by itself."""
+    if len(matrix) == 3:
+        descriptor, batch, head = matrix
         x = descriptor.load([batch, head, start, 0]).reshape(BLOCK, width(D))
         return x.to(tl.float32) if PRECISION == "upcast" else x
     else:

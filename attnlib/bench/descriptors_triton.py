@@ -21,7 +21,7 @@ def attention_forward_by_descriptors(query, key, value, mask, output, lse, h, gr
                                      D_K: tl.constexpr, D_V: tl.constexpr, BLOCK_Q: tl.constexpr,
                                      BLOCK_K: tl.constexpr, PRECISION: tl.constexpr):
     """attention_forward; a descriptor stands alone, for Triton's launcher finds none in a pair."""
-    attention_forward(query, (key, None), (value, None), mask, output, lse, h, group_k, group_v, n_q, n_k, window, units,
+    attention_forward(query, (key,), (value,), mask, output, lse, h, group_k, group_v, n_q, n_k, window, units,
                       D_K, D_V, BLOCK_Q, BLOCK_K, PRECISION)
 
 
