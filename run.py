@@ -339,7 +339,7 @@ def is_built():
     if not (FIRST_PAGE.exists() and LAST_PAGE.exists()):
         return False
     sources = [ROOT / "_config.yml", ROOT / "_toc.yml"]
-    for folder in ("chapters", "book"):
+    for folder in ("chapters", "book", "attnlib/exercises/entries"):
         sources += [p for p in (ROOT / folder).rglob("*")
                     if p.is_file() and "__pycache__" not in p.parts]
     built = FIRST_PAGE.stat().st_mtime

@@ -124,7 +124,7 @@ def flow():
     arrow(axes, (2.38, 0.37), (5.02, 0.37))
     axes.text(2.62, 2.1, "every query\nmeets every key", fontsize=9, va="bottom")
     axes.text(4.0, 2.05, "shares of 1", fontsize=9, va="bottom")
-    axes.text(3.6, 0.42, "values, added up by weight", fontsize=9, ha="center", va="bottom")
+    axes.text(3.86, 0.44, "values, added\nup by weight", fontsize=9, va="bottom")
 
 
 def bars(axes, heights, name, title, digits, labels):
