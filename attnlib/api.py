@@ -4,8 +4,11 @@ NumPy arrays go to dense_numpy or online_numpy, torch tensors to dense_torch or 
 the Triton kernels; torch is imported only when a tensor comes in, Triton when its kernels may run.
 """
 
+import contextlib
 import importlib.util
 import math
+
+import numpy as np
 
 from attnlib import checks, dense_numpy, online_numpy
 
@@ -52,8 +55,7 @@ def choose_softmax_impl(impl, kind, scores):
     if impl is None:
         on_cuda = kind == "torch" and scores.is_cuda
         return "triton" if on_cuda and why_not_triton(kind, softmax_kernels, scores) is None else "dense"
-    if impl not in SOFTMAX_IMPLS:
-        raise ValueError(f"impl must be None or one of {', '.join(map(repr, SOFTMAX_IMPLS))}; got {impl!r}")
+    checks.check_impl(impl, SOFTMAX_IMPLS)
     if impl == "triton" and (sentence := why_not_triton(kind, softmax_kernels, scores)):
         raise ValueError(sentence)
     return impl
@@ -76,8 +78,7 @@ def choose_impl(impl, kind, scores_shape, *arguments):
         *batch, n_q, n_k = scores_shape
         is_large = n_q * n_k >= 2**14 and math.prod(scores_shape) >= 2**18
         return "online" if kind == "numpy" and is_large else "dense"
-    if impl not in IMPLS:
-        raise ValueError(f"impl must be None or one of {', '.join(map(repr, IMPLS))}; got {impl!r}")
+    checks.check_impl(impl, IMPLS)
     if impl == "triton" and (sentence := why_not_triton(kind, attention_kernels, *arguments)):
         raise ValueError(sentence)
     return impl
@@ -89,10 +90,11 @@ def raw_scores(query, key, *, scale=None):
         S = scale * Q Kᵀ,    S[i, j] = scale * sum_c Q[i, c] K[j, c]
 
     Args:
-        query: `(..., n_q, d_k)`, NumPy array or torch tensor: float16, float32, float64, and
-            in torch bfloat16. Half precision is computed in float32.
+        query: `(..., n_q, d_k)`, NumPy array or torch tensor: float16, bfloat16 (in NumPy that of
+            ml_dtypes), float32, float64. Half precision is computed in float32, also under
+            torch.autocast, and rounded once, at the end.
         key: `(..., n_k, d_k)`, the same kind, dtype and device; leading axes broadcast.
-        scale: a finite number; None for 1 / sqrt(d_k), which gives the scores variance 1 when
+        scale: a number, finite in the dtype that is computed in; None for 1 / sqrt(d_k), which gives the scores variance 1 when
             the entries of query and key are independent with mean 0 and variance 1.
 
     Returns:
@@ -101,7 +103,8 @@ def raw_scores(query, key, *, scale=None):
     Raises:
         TypeError: not arrays, not floating, or of different kinds or dtypes; a scale that is
             not a number.
-        ValueError: shapes that do not fit, different devices, or a scale that is not finite.
+        ValueError: shapes that do not fit, different devices, or a scale that is not finite in
+            the dtype that is computed in.
 
     Source: Vaswani et al., "Attention Is All You Need" (2017), section 3.2.1.
 
@@ -112,7 +115,7 @@ def raw_scores(query, key, *, scale=None):
     kind = checks.check_arrays(query=query, key=key)
     checks.check_equal_d_k(query, key)
     checks.check_leading_axes(query=query.shape[:-2], key=key.shape[:-2])
-    checks.check_number("scale", scale)
+    checks.check_number("scale", scale, query)
     return dense_twin(kind).raw_scores(query, key, scale=scale)
 
 
@@ -155,7 +158,8 @@ def softmax(scores, axis=-1, *, impl=None):
 
     Args:
         scores: any shape with at least one axis, NumPy array or torch tensor: float16,
-            float32, float64, in torch also bfloat16; half precision is computed in float32.
+            bfloat16 (in NumPy that of ml_dtypes), float32, float64; half precision is computed
+            in float32 and rounded once, by both implementations.
         axis: the axis along which the weights sum to 1.
         impl: "dense" goes step by step; "triton" is a kernel that reads each number of a row once,
             for CUDA tensors of float16, bfloat16 and float32 (it can be differentiated once). None
@@ -192,7 +196,8 @@ def logsumexp(scores, axis=-1):
 
     Args:
         scores: any shape with at least one axis, NumPy array or torch tensor: float16,
-            float32, float64, in torch also bfloat16; half precision is computed in float32.
+            bfloat16 (in NumPy that of ml_dtypes), float32, float64; half precision is computed
+            in float32 and rounded once.
         axis: the axis that is summed over.
 
     Returns:
@@ -221,7 +226,8 @@ def log_softmax(scores, axis=-1):
 
     Args:
         scores: any shape with at least one axis, NumPy array or torch tensor: float16,
-            float32, float64, in torch also bfloat16; half precision is computed in float32.
+            bfloat16 (in NumPy that of ml_dtypes), float32, float64; half precision is computed
+            in float32 and rounded once.
         axis: the axis along which the weights sum to 1.
 
     Returns:
@@ -286,21 +292,23 @@ def attention(query, key, value, attn_mask=None, *, is_causal=False, window=None
     nothing.
 
     Args:
-        query: `(..., n_q, d_k)`, NumPy array or torch tensor: float16, float32, float64, and
-            in torch bfloat16. Half precision is computed in float32.
+        query: `(..., n_q, d_k)`, NumPy array or torch tensor: float16, bfloat16 (in NumPy that of
+            ml_dtypes), float32, float64. What half precision is computed in, impl says.
         key: `(..., n_k, d_k)`, the same kind, dtype and device; leading axes broadcast.
         value: `(..., n_k, d_v)`, likewise.
         attn_mask: broadcasts to the scores, `(..., n_q, n_k)`. Boolean: True = may attend.
             Floating, of query's dtype: added to the scores, after softcap.
         is_causal: query i attends to keys 0 to i, aligned at the top left as in torch.
-            Together with attn_mask it means both.
+            Together with attn_mask it means both. So one query with six keys sees the first
+            key alone. When decoding, where the queries are the last n_q of n_k positions, pass
+            window=(None, n_k - n_q) instead; one query needs no mask at all.
         window: a pair (left, right): query i attends to keys i - left to i + right, aligned
             likewise; None on one side for all its keys, None in place of the pair for all keys.
             Together with attn_mask and is_causal it means all of them. "online" and "triton"
             leave out blocks of keys that are outside of it, and make no mask of it.
-        scale: a finite number; None for 1 / sqrt(d_k).
-        softcap: a positive number bounds the scores smoothly to [-softcap, softcap]; None
-            leaves them.
+        scale: a number, finite in the dtype that is computed in; None for 1 / sqrt(d_k).
+        softcap: a positive number, neither 0 nor inf in that dtype, bounds the scores smoothly
+            to [-softcap, softcap]; None leaves them.
         enable_gqa: query has h heads on axis -3, key and value have h_kv, and query head i
             reads key head i // (h // h_kv); h must be a multiple of h_kv. The two may have
             different numbers of heads, each counted for itself.
@@ -311,6 +319,11 @@ def attention(query, key, value, attn_mask=None, *, is_causal=False, window=None
             CUDA tensors of float16, bfloat16 and float32 with d_k and d_v up to 256 (likewise once,
             no vmap, and no gradient of attn_mask). None chooses triton for the CUDA tensors that
             it takes, online for NumPy arrays with many scores, and dense for all else.
+            In half precision, "dense" and "online" compute in float32, torch.autocast or not,
+            and round output and gradients once, at the end. "triton" sums its products and takes
+            its softmax in float32, but rounds the weights to the dtype of value before they meet
+            it (except on chips older than an A100, in float16); backward it rounds the weights
+            and the gradients of the scores likewise, before they meet what they are multiplied by.
 
     Returns:
         The output `(..., n_q, d_v)`, of query's kind, dtype and device; with return_lse the
@@ -321,8 +334,9 @@ def attention(query, key, value, attn_mask=None, *, is_causal=False, window=None
         TypeError: not arrays, not floating, mixed kinds or dtypes, a mask that is neither
             boolean nor of query's dtype, a window, scale, softcap or flag of the wrong type.
         ValueError: shapes that do not fit, a mask that does not broadcast, different devices,
-            a window below 0, a scale that is not finite, a softcap that is not positive, an
-            unknown impl, or arguments that "triton" does not take.
+            a window below 0, a scale that is not finite or a softcap that is not positive in
+            the dtype that is computed in, an unknown impl, or arguments that "triton" does not
+            take.
 
     Source: Vaswani et al., "Attention Is All You Need" (2017), equation 1; window: Beltagy et
     al., "Longformer" (2020), section 3.1; softcap: Gemma Team, "Gemma 2" (2024), section 2;
@@ -332,13 +346,20 @@ def attention(query, key, value, attn_mask=None, *, is_causal=False, window=None
     >>> query, key = np.array([[1.0, 0.0]]), np.array([[1.0, 0.0], [0.0, 1.0]])
     >>> attention(query, key, np.array([[1.0], [0.0]])).round(3)
     array([[0.67]])
+
+    Two new queries at the end of three positions, by a window instead of is_causal:
+
+    >>> attention(np.zeros((2, 1)), np.zeros((3, 1)), np.eye(3), window=(None, 3 - 2)).round(2)
+    array([[0.5 , 0.5 , 0.  ],
+           [0.33, 0.33, 0.33]])
     """
     kind, shape = checked_attention(query, key, value, attn_mask, is_causal, window, scale, softcap, enable_gqa)
     checks.check_flags(return_lse=return_lse)
     impl = choose_impl(impl, kind, shape, query, key, value, attn_mask)
     twin = attention_kernels() if impl == "triton" else {"dense": dense_twin, "online": online_twin}[impl](kind)
-    return twin.attention(query, key, value, attn_mask, is_causal=is_causal, window=window, scale=scale,
-                          softcap=softcap, enable_gqa=enable_gqa, return_lse=return_lse)
+    with quiet(kind):
+        return twin.attention(query, key, value, attn_mask, is_causal=is_causal, window=window, scale=scale,
+                              softcap=softcap, enable_gqa=enable_gqa, return_lse=return_lse)
 
 
 def attention_backward(query, key, value, grad_output, attn_mask=None, *, is_causal=False, window=None,
@@ -376,8 +397,9 @@ def attention_backward(query, key, value, grad_output, attn_mask=None, *, is_cau
                         "whose gradients attention(...) gives by autograd: call backward() on its output")
     checks.check_grad_output(grad_output, query, value, shape)
     twin = {"dense": dense_numpy, "online": online_numpy}[choose_impl(impl, kind, shape, query, key, value, attn_mask)]
-    return twin.attention_backward(query, key, value, grad_output, attn_mask, is_causal=is_causal,
-                                   window=window, scale=scale, softcap=softcap, enable_gqa=enable_gqa)
+    with quiet(kind):
+        return twin.attention_backward(query, key, value, grad_output, attn_mask, is_causal=is_causal,
+                                       window=window, scale=scale, softcap=softcap, enable_gqa=enable_gqa)
 
 
 def merge_partials(out_a, lse_a, out_b, lse_b):
@@ -385,8 +407,11 @@ def merge_partials(out_a, lse_a, out_b, lse_b):
 
         lse = log(exp(lse_a) + exp(lse_b)),    O = exp(lse_a - lse) O_a + exp(lse_b - lse) O_b
 
-    The order of the parts and of further merges does not matter but for rounding. A part without
-    keys (output 0, log-sum-exp -inf) changes nothing, and two such parts give another one.
+    The shares are computed as exp(lse_a - m) and exp(lse_b - m) over their sum, m the larger of
+    the two: then they sum to 1 whatever the size of the log-sum-exp, whose rounding would be a
+    factor on both. The order of the parts and of further merges does not matter but for rounding.
+    A part without keys (log-sum-exp -inf) changes nothing, whatever its output holds, and two such
+    parts give another one, of output 0.
 
     Args:
         out_a, out_b: `(..., n_q, d_v)`, the outputs over the first and over the other keys.
@@ -414,6 +439,11 @@ def merge_partials(out_a, lse_a, out_b, lse_b):
     return online_twin(kind).merge_partials(out_a, lse_a, out_b, lse_b)
 
 
+def quiet(kind):
+    """What overflows or vanishes when it is rounded to half precision shows in the result: NumPy need not warn or raise."""
+    return np.errstate(all="ignore") if kind == "numpy" else contextlib.nullcontext()
+
+
 def checked_attention(query, key, value, attn_mask, is_causal, window, scale, softcap, enable_gqa):
     """The checks that attention and its backward share; the kind and the scores' shape."""
     checks.check_flags(is_causal=is_causal, enable_gqa=enable_gqa)
@@ -421,6 +451,6 @@ def checked_attention(query, key, value, attn_mask, is_causal, window, scale, so
     if attn_mask is not None:
         checks.check_mask(attn_mask, query, "query", shape)
     checks.check_window(window)
-    checks.check_number("scale", scale)
-    checks.check_number("softcap", softcap, positive=True)
+    checks.check_number("scale", scale, query)
+    checks.check_number("softcap", softcap, query, positive=True)
     return kind, shape

@@ -1,7 +1,7 @@
 """What arguments must be: errors raised before any work is done.
 
-The checks read only .shape, .ndim, .dtype and .device, so the same lines serve
-NumPy arrays and torch tensors. Each sentence names the argument, states the rule
+The checks read only .shape, .ndim, .dtype, .device and .layout, so the same lines
+serve NumPy arrays and torch tensors. Each sentence names the argument, states the rule
 and says what came.
 """
 
@@ -11,19 +11,41 @@ import sys
 
 import numpy as np
 
-FLOATS = {"numpy": ("float16", "float32", "float64"),
-          "torch": ("float16", "bfloat16", "float32", "float64")}
+FLOATS = "float16", "bfloat16", "float32", "float64"  # NumPy has bfloat16 from the package ml_dtypes
 LARGEST_COUNT = 2**62  # a position and a count, added in int64, never wrap around
+LARGEST_MASK = 2**40   # entries, a byte each: 1 TiB
 
 
 def kind_of(name, array):
     """"numpy" or "torch"; torch is looked up, never imported."""
     if isinstance(array, np.ndarray):
+        check_plain_array(name, array)
         return "numpy"
     torch = sys.modules.get("torch")
     if torch is not None and isinstance(array, torch.Tensor):
+        check_plain_tensor(name, array)
         return "torch"
     raise TypeError(f"{name} must be a NumPy array or a torch tensor; got {type(array).__name__}")
+
+
+def check_plain_array(name, array):
+    """No masked array, whose mask would be lost, and no matrix, whose products are others."""
+    masked = sys.modules.get("numpy.ma")
+    if isinstance(array, np.matrix):
+        raise TypeError(f"{name} must be a plain NumPy array (np.asarray makes one of a matrix); got matrix")
+    if masked is not None and isinstance(array, masked.MaskedArray):
+        raise TypeError(f"{name} must be a plain NumPy array: a masked array's mask would be lost (attn_mask hides keys, "
+                        f"and filled() gives a plain array); got {type(array).__name__}")
+
+
+def check_plain_tensor(name, tensor):
+    """One number after the other in memory: not sparse, nested or masked."""
+    unlike = type(tensor).__name__ if type(tensor).__name__ == "MaskedTensor" else None
+    unlike = "a nested tensor" if tensor.is_nested else unlike
+    unlike = str(tensor.layout) if str(tensor.layout) != "torch.strided" else unlike
+    if unlike:
+        raise TypeError(f"{name} must be a dense torch tensor (torch.strided; to_dense() makes one of a sparse tensor); "
+                        f"got {unlike}")
 
 
 def dtype_name(array):
@@ -37,8 +59,8 @@ def check_arrays(min_ndim=2, **arrays):
     kinds = {name: kind_of(name, array) for name, array in arrays.items()}
     for name, array in arrays.items():
         check_same_kind(first, kinds[first], name, kinds[name])
-        if dtype_name(array) not in FLOATS[kinds[name]]:
-            raise TypeError(f"{name} must have a floating dtype ({', '.join(FLOATS[kinds[name]])}); "
+        if dtype_name(array) not in FLOATS:
+            raise TypeError(f"{name} must have a floating dtype ({', '.join(FLOATS)}); "
                             f"got {dtype_name(array)}")
         if array.dtype != lead.dtype:
             raise TypeError(f"{first} and {name} must have the same dtype; "
@@ -173,7 +195,7 @@ def check_partials(out_a, lse_a, out_b, lse_b):
     check_arrays(min_ndim=1, lse_a=lse_a, lse_b=lse_b)
     check_same_kind("out_a", kind, "lse_a", kind_of("lse_a", lse_a))
     check_same_device("out_a", out_a, "lse_a", lse_a)
-    wide = {"float16": "float32", "bfloat16": "float32"}.get(dtype_name(out_a), dtype_name(out_a))
+    wide = computed_in(out_a)
     if dtype_name(lse_a) != wide:
         raise TypeError(f"lse_a and lse_b must be {wide} where out_a and out_b are {dtype_name(out_a)}; "
                         f"got {dtype_name(lse_a)}")
@@ -185,22 +207,38 @@ def check_partials(out_a, lse_a, out_b, lse_b):
     return kind
 
 
-def check_number(name, number, *, positive=False):
-    """None, or a finite real number (above zero where positive is asked for)."""
+def computed_in(array):
+    """The dtype that arithmetic on this array is done in."""
+    return {"float16": "float32", "bfloat16": "float32"}.get(dtype_name(array), dtype_name(array))
+
+
+def check_number(name, number, like, *, positive=False):
+    """None, or a real number that is finite (and above zero where positive is asked for) in the arithmetic on `like`."""
     if number is None:
         return
     rule = "a positive number" if positive else "a finite number"
     if isinstance(number, (bool, np.bool_)) or not isinstance(number, numbers.Real):
         raise TypeError(f"{name} must be None or {rule}; got {type(number).__name__}")
-    if not is_finite(number) or (positive and number <= 0):
-        raise ValueError(f"{name} must be None or {rule}; got {number}")
+    rounded, dtype = rounded_to(computed_in(like), number), computed_in(like)
+    if not math.isfinite(rounded) or (positive and rounded <= 0):
+        was = "" if rounded == number or rounded != rounded else f", which is {rounded} there"
+        raise ValueError(f"{name} must be None or {rule} in {dtype}, the dtype of the scores; got {number}{was}")
 
 
-def is_finite(number):
-    try:
-        return math.isfinite(number)
-    except OverflowError:  # a whole number that no float can hold
-        return False
+def rounded_to(dtype, number):
+    """The number as this dtype holds it, inf where it holds none so large."""
+    with np.errstate(over="ignore", under="ignore"):
+        try:
+            return float(np.dtype(dtype).type(float(number)))
+        except OverflowError:  # a whole number that no float can hold
+            return math.inf if number > 0 else -math.inf
+
+
+def check_impl(impl, impls):
+    if isinstance(impl, str) and impl in impls:
+        return
+    got = repr(impl) if isinstance(impl, (str, bool, numbers.Number)) else type(impl).__name__
+    raise ValueError(f"impl must be None or one of {', '.join(map(repr, impls))}; got {got}")
 
 
 def check_flags(**flags):
@@ -216,3 +254,29 @@ def check_count(name, count):
         raise ValueError(f"{name} must be 0 or more; got {count}")
     if count > LARGEST_COUNT:
         raise ValueError(f"{name} must be at most {LARGEST_COUNT}; got {count}")
+
+
+def check_mask_size(n_q, n_k, rows="n_q"):
+    if max(int(n_q), 1) * max(int(n_k), 1) > LARGEST_MASK:
+        raise ValueError(f"{rows} times n_k, 0 counted as 1, must be at most 2**40, a mask of 1 TiB; "
+                         f"got {rows} = {n_q} and n_k = {n_k}")
+
+
+def check_lengths(lengths, n_k):
+    """One axis of whole numbers from 0 to n_k; returns them as an array."""
+    if isinstance(lengths, np.ndarray):
+        check_plain_array("lengths", lengths)
+    try:
+        lengths = np.asarray(lengths)
+    except Exception as error:  # rows of different lengths, a tensor on a GPU, whatever is no array
+        kind = ValueError if isinstance(error, ValueError) else TypeError
+        raise kind("lengths must be one row (batch,) of whole numbers, in memory that NumPy can read; "
+                   f"got {type(lengths).__name__}, of which NumPy says: {error}") from None
+    if lengths.ndim != 1:
+        raise ValueError(f"lengths must have one axis (batch,); got shape {lengths.shape}")
+    if lengths.size and lengths.dtype.kind not in "iu":
+        raise TypeError(f"lengths must be whole numbers; got {lengths.dtype}")
+    if lengths.size and not 0 <= lengths.min() <= lengths.max() <= n_k:
+        raise ValueError(f"lengths must be from 0 to n_k = {n_k}; got {lengths.min()} to {lengths.max()}")
+    check_mask_size(len(lengths), n_k, "batch")
+    return lengths

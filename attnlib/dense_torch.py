@@ -20,6 +20,35 @@ def widen(array):
     return array.float()
 
 
+def is_autocast(device):
+    """Whether torch.autocast is at work; a device may have none."""
+    return torch.amp.is_autocast_available(device.type) and torch.is_autocast_enabled(device.type)
+
+
+def product(a, b):
+    """a @ b in the dtype of a and b, also under torch.autocast."""
+    return Product.apply(a, b) if is_autocast(a.device) else a @ b
+
+
+class Product(torch.autograd.Function):
+    """What autocast would round to half precision, forward and backward; differentiable any number of times."""
+    generate_vmap_rule = True
+
+    @staticmethod
+    def forward(a, b):
+        with torch.autocast(a.device.type, enabled=False):
+            return a @ b
+
+    @staticmethod
+    def setup_context(ctx, inputs, output):
+        ctx.save_for_backward(*inputs)
+
+    @staticmethod
+    def backward(ctx, grad):
+        a, b = ctx.saved_tensors
+        return product(grad, b.mT).sum_to_size(a.shape), product(a.mT, grad).sum_to_size(b.shape)
+
+
 def in_float32_or_wider(step):
     """Run a step on widened tensors; its result gets the first one's dtype."""
     @functools.wraps(step)
@@ -35,7 +64,7 @@ def raw_scores(query, key, *, scale=None):
     """scale * Q Kᵀ; see attnlib.raw_scores."""
     *batch, n_q, d_k = query.shape
     scale = 1 / math.sqrt(d_k) if scale is None else float(scale)
-    return query @ key.mT * scale
+    return product(query, key.mT) * scale
 
 
 @in_float32_or_wider
@@ -108,7 +137,7 @@ def log_softmax(scores, axis=-1):
 @in_float32_or_wider
 def av_product(weights, value):
     """A V; see attnlib.av_product."""
-    return weights @ value
+    return product(weights, value)
 
 
 def repeat_heads(array, h):

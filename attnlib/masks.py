@@ -17,7 +17,7 @@ def causal_mask(n_q, n_k):
 
     Raises:
         TypeError: a size is not a whole number.
-        ValueError: a size is negative or above 2**62.
+        ValueError: a size is negative, or the mask would have more than 2**40 entries.
 
     Source: Vaswani et al., "Attention Is All You Need" (2017), section 3.2.3, and the
     alignment of `torch.nn.functional.scaled_dot_product_attention(is_causal=True)`.
@@ -43,7 +43,8 @@ def padding_mask(lengths, n_k):
 
     Raises:
         TypeError: lengths or n_k are not whole numbers.
-        ValueError: lengths is not one-dimensional, or a length is below 0 or above n_k.
+        ValueError: lengths is not one-dimensional, a length is below 0 or above n_k, or the
+            mask would have more than 2**40 entries.
 
     Source: the key padding mask of batched sequence models; True = may attend, as in
     `torch.nn.functional.scaled_dot_product_attention`.
@@ -54,13 +55,7 @@ def padding_mask(lengths, n_k):
            [[1, 0, 0]]])
     """
     checks.check_count("n_k", n_k)
-    lengths = np.asarray(lengths)
-    if lengths.ndim != 1:
-        raise ValueError(f"lengths must have one axis (batch,); got shape {lengths.shape}")
-    if lengths.size and lengths.dtype.kind not in "iu":
-        raise TypeError(f"lengths must be whole numbers; got {lengths.dtype}")
-    if lengths.size and not 0 <= lengths.min() <= lengths.max() <= n_k:
-        raise ValueError(f"lengths must be from 0 to n_k = {n_k}; got {lengths.min()} to {lengths.max()}")
+    lengths = checks.check_lengths(lengths, n_k)
     return np.arange(n_k) < lengths[:, None, None]
 
 
@@ -77,7 +72,8 @@ def window_mask(n_q, n_k, left, right):
 
     Raises:
         TypeError: an argument is not a whole number.
-        ValueError: an argument is negative or above 2**62.
+        ValueError: an argument is negative or above 2**62, or the mask would have more than
+            2**40 entries.
 
     Source: Beltagy et al., "Longformer" (2020), section 3.1, sliding window attention.
 
@@ -90,6 +86,7 @@ def window_mask(n_q, n_k, left, right):
     for name, count in (("n_q", n_q), ("n_k", n_k), ("left", left), ("right", right)):
         if count is not None or name in ("n_q", "n_k"):
             checks.check_count(name, count)
+    checks.check_mask_size(n_q, n_k)
     query_at, key_at = np.arange(n_q)[:, None], np.arange(n_k)
     mask = np.ones((n_q, n_k), dtype=bool)
     if left is not None:

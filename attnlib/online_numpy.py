@@ -41,8 +41,8 @@ def exp2_is_faster():
     """exp2 is 1.8 times as fast as exp where NumPy runs its loop for AVX-512, 2.7 times as slow elsewhere."""
     if opt_func_info is None:
         return False
-    (loops,) = opt_func_info(func_name="^exp2$", signature="float32").values()
-    return any(name in loop["current"] for loop in loops.values() for name in ("X86_V4", "AVX512"))
+    listed = opt_func_info(func_name="^exp2$", signature="float32").values()  # none where NumPy has no loop of its own
+    return any(name in loop["current"] for loops in listed for loop in loops.values() for name in ("X86_V4", "AVX512"))
 
 
 EXP2_IS_FASTER = exp2_is_faster()
@@ -64,8 +64,25 @@ class Head:
     @functools.cached_property
     def longest_key(self):
         """The largest norm of a key."""
-        blocks = (widen(self.key[keys]) for keys in blocks_of(0, len(self.key), KEYS))
-        return math.sqrt(max((np.vecdot(keys, keys).max() for keys in blocks), default=0))
+        return longest(self.key)
+
+    @functools.cached_property
+    def has_dwarfs(self):
+        """Whether a value, times the least weight that needs no maximum, may fall below the normal numbers."""
+        least = 2**64 * np.finfo(wide_dtype(self.value)).tiny
+        blocks = (np.abs(widen(self.value[keys])) for keys in blocks_of(0, len(self.value), KEYS))
+        return any(((block > 0) & (block < least)).any() for block in blocks)
+
+    @functools.cached_property
+    def scales_queries(self):
+        """Whether a query times the scale keeps its digits: the scores then need not be scaled one by one.
+
+        What such a product loses below the normal numbers is less than 2^-149 for each feature; keys
+        and softcaps below these bounds make no more than 2^-29 of it.
+        """
+        factor = abs(self.scale) / (self.softcap or 1)
+        fits = 2**-40 <= factor <= 2**40 and (self.softcap or 0) <= 2**40 and self.longest_key <= 2**80
+        return fits and (factor <= 1 or longest(self.query) <= 2**80)
 
 
 def attention(query, key, value, attn_mask=None, *, is_causal=False, window=None,
@@ -112,16 +129,31 @@ def attention_backward(query, key, value, grad_output, attn_mask=None, *,
 def merge_partials(out_a, lse_a, out_b, lse_b):
     """Attention over two sets of keys from that over each; see attnlib.merge_partials."""
     with np.errstate(all="ignore"):
-        lse = np.logaddexp(lse_a, lse_b)
-        shift = finite(lse)
-        share_a, share_b = (np.exp(part - shift)[..., None] for part in (lse_a, lse_b))
-        return (share_a * widen(out_a) + share_b * widen(out_b)).astype(out_a.dtype), lse
+        highest = np.maximum(lse_a, lse_b)
+        weight_a, weight_b = (np.exp(lse - finite(highest)) for lse in (lse_a, lse_b))
+        # Not exp(lse_a - lse): where lse is large, its rounding would be a factor on both shares.
+        row_sum = weight_a + weight_b
+        row_sum = np.where(row_sum == 0, 1, row_sum)
+        lse = np.where(np.isinf(highest), highest, np.log(row_sum) + highest)
+        output = share_of(out_a, lse_a, weight_a / row_sum) + share_of(out_b, lse_b, weight_b / row_sum)
+        return output.astype(out_a.dtype), lse
+
+
+def share_of(output, lse, share):
+    """What a part brings to the merged output: 0 if it has no keys, whatever its output holds."""
+    return share[..., None] * np.where(lse[..., None] == -np.inf, 0, widen(output))
 
 
 # --- heads and blocks ---
 
 def wide_dtype(array):
     return widen(array[..., :0]).dtype
+
+
+def longest(vectors):
+    """Their largest norm: NaN or inf too, where there is one or where its square is."""
+    blocks = (widen(vectors[rows]) for rows in blocks_of(0, len(vectors), KEYS))
+    return math.sqrt(max((np.vecdot(block, block).max() for block in blocks), default=0))
 
 
 def leading_axes(query, key, value, enable_gqa):
@@ -203,7 +235,8 @@ def masks_at(head, rows, keys):
     if head.attn_mask is not None:
         block = mask_at(head.attn_mask, rows, keys)
         if block.dtype != bool:
-            added, block = widen(block), block != -np.inf
+            added = widen(block)
+            block = added != -np.inf
         if not block.any():
             return None
         if not block.all():
@@ -255,11 +288,18 @@ def attend(head, rows, scratch, output, lse):
     query = widen(head.query[rows])
     small = scores_are_small(head, query)
     total, row_sum, shift = sum_blocks(head, rows, query, small, scratch)
-    if small and not np.isfinite(total).all():  # huge values: again, with weights below 1
+    if small and has_lost_digits(head, total, scratch):  # again, with a maximum and weights below 1
         total, row_sum, shift = sum_blocks(head, rows, query, False, scratch)
-    total /= np.where(row_sum == 0, 1, row_sum)[:, None]
-    output[rows] = total
+    np.divide(total, np.where(row_sum == 0, 1, row_sum)[:, None], out=output[rows], casting="same_kind")
     lse[rows] = np.where(np.isinf(shift), shift, np.log(row_sum) + shift)
+
+
+def has_lost_digits(head, total, scratch):
+    """Whether huge values overflowed, or tiny ones may have vanished beside a small weight."""
+    size = np.abs(total, out=room(scratch, "product", total.shape, total.dtype))
+    if not size.max(initial=0) < np.inf:
+        return True
+    return bool(size.min(initial=np.inf) < len(head.key) * np.finfo(total.dtype).tiny and head.has_dwarfs)
 
 
 def scores_are_small(head, query):
@@ -303,6 +343,8 @@ def sum_blocks(head, rows, query, small, scratch):
 
 def scaled(head, query, unit):
     """The scale goes to the queries, which are fewer than the scores."""
+    if not head.scales_queries:
+        return query
     return query * query.dtype.type(head.scale * unit if head.softcap is None else head.scale / head.softcap)
 
 
@@ -310,9 +352,23 @@ def score_block(head, query, keys, unit, scratch):
     """Step 3: scores (keys, queries), from a query already scaled."""
     scores = room(scratch, "scores", (keys.stop - keys.start, len(query)), query.dtype)
     np.matmul(widen(head.key[keys]), query.T, out=scores)
+    if not head.scales_queries:
+        return scale_block(head, scores, unit)
     if head.softcap is not None:
         np.tanh(scores, out=scores)
         scores *= query.dtype.type(head.softcap * unit)
+    return scores
+
+
+def scale_block(head, scores, unit):
+    """Scores that are scaled one by one, each factor for itself: their product may be no number of this dtype."""
+    scores *= head.scale
+    if head.softcap is not None:
+        scores /= head.softcap
+        np.tanh(scores, out=scores)
+        scores *= head.softcap
+    if unit != 1:
+        scores *= unit
     return scores
 
 

@@ -5,12 +5,12 @@ All heads go through a block at once. The functions here trust their arguments;
 attnlib.api checks them first and documents them.
 """
 
+import functools
 import math
 
 import torch
-from torch.autograd.function import once_differentiable
 
-from attnlib.dense_torch import repeat_heads, widen
+from attnlib.dense_torch import is_autocast, repeat_heads, widen
 from attnlib.masks import limits
 
 QUERIES, KEYS = 512, 256
@@ -23,32 +23,64 @@ def attention(query, key, value, attn_mask=None, *, is_causal=False, window=None
     softcap = None if softcap is None else float(softcap)
     options = limits(is_causal, window), scale, softcap, query.shape[-3] if enable_gqa else None
     output, lse = Streaming.apply(query, key, value, attn_mask, options)
+    output = output.to(query.dtype)
     return (output, lse) if return_lse else output
 
 
 def merge_partials(out_a, lse_a, out_b, lse_b):
     """Attention over two sets of keys from that over each; see attnlib.merge_partials."""
-    lse = torch.logaddexp(lse_a, lse_b)
-    shift = finite(lse)
-    share_a, share_b = (torch.exp(part - shift)[..., None] for part in (lse_a, lse_b))
-    return (share_a * widen(out_a) + share_b * widen(out_b)).to(out_a.dtype), lse
+    highest = torch.maximum(lse_a, lse_b).detach()  # any constant shift has the right gradient
+    weight_a, weight_b = (torch.exp(lse - finite(highest)) for lse in (lse_a, lse_b))
+    # Not exp(lse_a - lse): where lse is large, its rounding would be a factor on both shares.
+    row_sum = weight_a + weight_b
+    row_sum = torch.where(row_sum == 0, 1, row_sum)
+    lse = torch.where(torch.isinf(highest), highest, torch.log(row_sum) + highest)
+    output = share_of(out_a, lse_a, weight_a / row_sum) + share_of(out_b, lse_b, weight_b / row_sum)
+    return output.to(out_a.dtype), lse
+
+
+def share_of(output, lse, share):
+    """What a part brings to the merged output: 0 if it has no keys, whatever its output holds."""
+    return share[..., None] * torch.where(lse[..., None] == -torch.inf, 0, widen(output))
 
 
 class Streaming(torch.autograd.Function):
     """Keeps the arguments, the output and the log-sum-exp for the backward pass, and no scores."""
 
     @staticmethod
-    def forward(ctx, query, key, value, attn_mask, options):
-        output, lse = forward(query, key, value, attn_mask, *options)
-        ctx.save_for_backward(query, key, value, attn_mask, output, lse)
-        ctx.options = options
-        return output.to(query.dtype), lse
+    def forward(query, key, value, attn_mask, options):
+        return forward(query, key, value, attn_mask, *options)
 
     @staticmethod
-    @once_differentiable
+    def setup_context(ctx, inputs, output):
+        arrays, ctx.options = inputs[:4], inputs[4]
+        ctx.save_for_backward(*arrays, *output)
+
+    @staticmethod
     def backward(ctx, grad_output, grad_lse):
-        grads = backward_blocks(*ctx.saved_tensors, grad_output, grad_lse, ctx.needs_input_grad[3], *ctx.options)
-        return *grads, None
+        needs_mask = ctx.needs_input_grad[3]
+        return *once(backward_blocks, *ctx.saved_tensors, grad_output, grad_lse, needs_mask, *ctx.options), None
+
+
+def once(gradients, *arguments):
+    """gradients(*arguments), which cannot be differentiated again; torch.compile never does, and cannot read Once."""
+    return gradients(*arguments) if torch.compiler.is_compiling() else Once.apply(gradients, *arguments)
+
+
+class Once(torch.autograd.Function):
+    """Where torch's once_differentiable raises, except that torch.func would find second derivatives of 0."""
+
+    @staticmethod
+    def forward(gradients, *arguments):
+        return tuple(gradients(*arguments))
+
+    @staticmethod
+    def setup_context(ctx, inputs, output):
+        pass
+
+    @staticmethod
+    def backward(ctx, *grads):
+        raise RuntimeError("attention a block at a time can be differentiated once; impl='dense' any number of times")
 
 
 # --- blocks ---
@@ -110,6 +142,18 @@ def outside(window, rows, keys, device):
 
 # --- forward and backward ---
 
+def in_its_own_dtype(step):
+    """torch.autocast would round the factors of every product to half precision."""
+    @functools.wraps(step)
+    def undisturbed(query, *others):
+        if not is_autocast(query.device):
+            return step(query, *others)
+        with torch.autocast(query.device.type, enabled=False):
+            return step(query, *others)
+    return undisturbed
+
+
+@in_its_own_dtype
 def forward(query, key, value, attn_mask, window, scale, softcap, h):
     """The output, in float32 or wider, and the log-sum-exp."""
     shapes = [query.shape[:-2]] + [array.shape[:-2] if h is None else (*array.shape[:-3], h)
@@ -142,6 +186,7 @@ def sum_blocks(query, key, value, attn_mask, rows, output, lse, window, scale, s
     output[...] = total / torch.where(row_sum == 0, 1, row_sum)[..., None]
 
 
+@in_its_own_dtype
 def backward_blocks(query, key, value, attn_mask, output, lse, grad_output, grad_lse, needs_mask,
                     window, scale, softcap, h):
     """Gradients of query, key, value and of a floating mask; weights come back from the log-sum-exp."""

@@ -29,7 +29,6 @@ import sys
 
 import torch
 import torch.distributed as dist
-from torch.autograd.function import once_differentiable
 
 from attnlib import api, online_torch
 from attnlib.dense_torch import widen
@@ -70,6 +69,7 @@ def attention(query, key, value, *, is_causal=False, scale=None, softcap=None, e
     softcap = None if softcap is None else float(softcap)
     options = scale, softcap, query.shape[-3] if enable_gqa else None
     output, lse = Ring.apply(query, key, value, is_causal, options, group)
+    output = output.to(query.dtype)
     return (output, lse) if return_lse else output
 
 
@@ -77,16 +77,18 @@ class Ring(torch.autograd.Function):
     """Keeps this rank's arrays for the backward pass; those of the others travel a second time."""
 
     @staticmethod
-    def forward(ctx, query, key, value, is_causal, options, group):
-        output, lse = forward(query, key, value, is_causal, options, group)
-        ctx.save_for_backward(query, key, value, output, lse)
-        ctx.options = is_causal, options, group
-        return output.to(query.dtype), lse
+    def forward(query, key, value, is_causal, options, group):
+        return forward(query, key, value, is_causal, options, group)
 
     @staticmethod
-    @once_differentiable
+    def setup_context(ctx, inputs, output):
+        ctx.save_for_backward(*inputs[:3], *output)
+        ctx.options = inputs[3:]
+
+    @staticmethod
     def backward(ctx, grad_output, grad_lse):
-        return *backward(*ctx.saved_tensors, grad_output, grad_lse, *ctx.options), None, None, None
+        grads = online_torch.once(backward, *ctx.saved_tensors, grad_output, grad_lse, *ctx.options)
+        return *grads, None, None, None
 
 
 # --- who holds which positions ---
@@ -210,18 +212,17 @@ def attend(query, key, value, is_causal, scale, softcap, h):
     kernels = kernels_for(query, key, value)
     if kernels is None:
         return online_torch.forward(query, key, value, None, limits(is_causal, None), scale, softcap, h)
-    output, lse = kernels.forward(query, key, value, None, *limits(is_causal, None), scale, softcap)
-    return widen(output), lse
+    return kernels.forward(query, key, value, None, *limits(is_causal, None), scale, softcap, in_float32=True)
 
 
 def gradients(query, key, value, output, lse, grad_output, grad_lse, is_causal, scale, softcap, h):
-    """Those of query, key and value, given output and log-sum-exp over the keys of all ranks."""
+    """Those of query, key and value, in float32 or wider, given output and log-sum-exp over the keys of all ranks."""
     kernels = kernels_for(query, key, value)
     if kernels is None:
         return online_torch.backward_blocks(*map(widen, (query, key, value)), None, output, lse, grad_output, grad_lse,
                                             False, limits(is_causal, None), scale, softcap, h)
     return kernels.backward(grad_output, grad_lse, query, key, value, None, output, lse.contiguous(),
-                            *limits(is_causal, None), scale, softcap)
+                            *limits(is_causal, None), scale, softcap, in_float32=True)
 
 
 # --- forward and backward ---

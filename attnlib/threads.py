@@ -1,8 +1,8 @@
 """Step 5 of online_numpy.py: a thread for each core, each with one thread of BLAS.
 
 run(work, tasks, cost) is all that others call. It leaves nothing behind in the process: BLAS
-gets back the threads that it had, also after an exception and after Ctrl-C, and when several
-threads call at once the last to leave restores them. ATTNLIB_NUM_THREADS bounds them.
+gets back the threads that it had, also after an exception, after Ctrl-C and in the child of a fork,
+and when several threads call at once the last to leave restores them. ATTNLIB_NUM_THREADS bounds them.
 
 What it cannot help: a thread of OpenBLAS that has just finished a product waits in a loop for
 2^26 ticks of the clock, some 26 ms, and shares a core with ours meanwhile. On two cores a call of
@@ -19,7 +19,7 @@ import numpy as np
 
 FEW = 2**22  # multiplications in a product below which threads cost more than they bring
 
-users, before, lock = 0, None, threading.Lock()
+users, before, lock = [], None, threading.RLock()  # the threads whose calls are under way, one entry a call
 
 
 def run(work, tasks, cost):
@@ -83,24 +83,40 @@ def blas():
 
 def set_blas_threads(numbers):
     for library, number in zip(blas(), numbers):
-        # threadpoolctl 3.8 silently ignores all threads but the first that sets a number.
-        # Here the lock decides, and whoever leaves last has to restore.
-        getattr(library, "_real_set_num_threads", library.set_num_threads)(number)
+        # threadpoolctl 3.8 silently ignores all threads but the first that sets a number, until that
+        # is cleared. Here the lock decides, and whoever leaves last has to restore.
+        clear = getattr(library, "clear_controlling_thread", lambda force: None)
+        clear(force=True)
+        library.set_num_threads(number)
+        clear(force=True)
 
 
 @contextlib.contextmanager
 def blas_threads(number):
     """BLAS with this many threads, until the last of all calls at once has left."""
-    global users, before
+    global before
     with lock:
-        if users == 0:
+        if not users:
             before = [library.num_threads for library in blas()]
             set_blas_threads([number] * len(before))
-        users += 1
+        users.append(threading.get_ident())
     try:
         yield
     finally:
         with lock:
-            users -= 1
-            if users == 0:
+            users.remove(threading.get_ident())
+            if not users:
                 set_blas_threads(before)
+
+
+def forget_other_threads():
+    """In the child of a fork only the thread that forked goes on: what the others would have restored."""
+    if users:
+        users[:] = [user for user in users if user == threading.get_ident()]
+        if not users:
+            set_blas_threads(before)
+    lock.release()
+
+
+if hasattr(os, "register_at_fork"):  # POSIX; with the lock held, the child sees no half of a change
+    os.register_at_fork(before=lock.acquire, after_in_parent=lock.release, after_in_child=forget_other_threads)

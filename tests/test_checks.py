@@ -11,11 +11,11 @@ import pytest
 import torch
 
 from attnlib import (
-    attention, attention_backward, av_product, causal_mask, log_softmax, logsumexp, mask_scores, padding_mask,
-    raw_scores, softmax, window_mask)
+    attention, attention_backward, av_product, causal_mask, log_softmax, logsumexp, mask_scores, merge_partials,
+    padding_mask, raw_scores, softmax, window_mask)
 from helpers import each_library, no_warnings
 
-pytestmark = no_warnings
+pytestmark = [no_warnings, pytest.mark.filterwarnings("ignore:The PyTorch API of (nested|Masked):UserWarning")]
 HUGE = 10 ** 400
 
 
@@ -183,6 +183,16 @@ EVERY_LIBRARY = {
     "softcap below 0": (lambda x: attend(x, softcap=-1.5), ValueError, "softcap must be", "got -1.5"),
     "softcap inf": (lambda x: attend(x, softcap=math.inf), ValueError, "softcap must be", "got inf"),
     "softcap NaN": (lambda x: attend(x, softcap=np.float32("nan")), ValueError, "softcap must be", "got nan"),
+    "scale that float32 does not hold": (
+        lambda x: attend(x, scale=-1e39), ValueError, "scale must be None or a finite number in float32", "-inf there"),
+    "scale that half precision is not computed in": (
+        lambda x: raw_scores(x(2, 5, dtype="float16"), x(3, 5, dtype="float16"), scale=1e39), ValueError, "in float32"),
+    "softcap that float32 does not hold": (
+        lambda x: attend(x, softcap=1e300), ValueError, "softcap must be None or a positive number in float32", "inf there"),
+    "softcap that float32 has as 0": (
+        lambda x: attend(x, softcap=1e-50), ValueError, "a positive number in float32", "got 1e-50, which is 0.0 there"),
+    "softcap that no float holds": (
+        lambda x: attend(x, softcap=Fraction(1, HUGE)), ValueError, "a positive number", "which is 0.0 there"),
     "softcap False": (lambda x: attend(x, softcap=np.False_), TypeError, "softcap must be None", "got bool"),
     # axis, flags, impl
     "axis too large": (lambda x: softmax(x(2, 3), 2), ValueError,
@@ -199,6 +209,9 @@ EVERY_LIBRARY = {
     "impl": (lambda x: attend(x, impl="fast"), ValueError, "impl must be None or one of 'dense', 'online', 'triton'", "got 'fast'"),
     "impl of another case": (lambda x: attend(x, impl="Dense"), ValueError, "impl must be", "got 'Dense'"),
     "impl True": (lambda x: attend(x, impl=True), ValueError, "impl must be", "got True"),
+    "impl of an array": (lambda x: attend(x, impl=np.array(["dense", "online"])), ValueError, "impl must be None or one of",
+                         "got ndarray"),
+    "impl of a list": (lambda x: softmax(x(3), impl=["dense"]), ValueError, "impl must be None or one of", "got list"),
 }
 
 
@@ -211,6 +224,8 @@ def test_errors_in_every_library(library, name):
 
 N, T = zeros_of("numpy"), zeros_of("torch")
 BIG_ENDIAN = np.zeros((2, 3), ">f4")
+MASKED = np.ma.masked_array(np.ones((2, 5), np.float32), mask=np.eye(2, 5))
+MATRIX = np.ones((2, 5), np.float32).view(np.matrix)
 
 
 def meta(*shape, dtype=torch.float32):
@@ -253,6 +268,27 @@ ONE_LIBRARY = {
         lambda: attention(BIG_ENDIAN, BIG_ENDIAN, BIG_ENDIAN), TypeError, "query must have a floating dtype"),
     "eight bits": (
         lambda: softmax(torch.zeros(3).to(torch.float8_e5m2)), TypeError, "floating dtype", "got float8_e5m2"),
+    "a masked array": (
+        lambda: attention(N(2, 5), MASKED, N(2, 7)), TypeError, "key must be a plain NumPy array", "attn_mask hides keys",
+        "got MaskedArray"),
+    "a masked array of scores": (lambda: softmax(MASKED), TypeError, "scores must be a plain", "got MaskedArray"),
+    "a masked array as a mask": (
+        lambda: mask_scores(N(2, 5), MASKED > 0), TypeError, "attn_mask must be a plain", "got MaskedArray"),
+    "a masked array of lengths": (
+        lambda: padding_mask(np.ma.array([1, 2], mask=[0, 1]), 3), TypeError, "lengths must be a plain", "MaskedArray"),
+    "a matrix": (lambda: softmax(MATRIX), TypeError, "scores must be a plain NumPy array (np.asarray", "got matrix"),
+    "matrices": (lambda: attention(MATRIX, MATRIX, MATRIX), TypeError, "query must be a plain", "got matrix"),
+    "a matrix as a log-sum-exp": (
+        lambda: merge_partials(N(2, 5), MATRIX, N(2, 5), MATRIX), TypeError, "lse_a must be a plain", "got matrix"),
+    "a sparse tensor": (
+        lambda: attention(T(2, 5).to_sparse(), T(3, 5), T(3, 7)), TypeError, "query must be a dense torch tensor",
+        "to_dense()", "got torch.sparse_coo"),
+    "a sparse mask": (
+        lambda: attend(T, T(2, 3).to_sparse()), TypeError, "attn_mask must be a dense", "got torch.sparse_coo"),
+    "a nested tensor": (
+        lambda: softmax(torch.nested.nested_tensor([T(2, 3), T(4, 3)])), TypeError, "scores must be a dense", "nested"),
+    "a masked tensor": (
+        lambda: softmax(torch.masked.masked_tensor(T(2, 3), T(2, 3, dtype="bool"))), TypeError, "got MaskedTensor"),
     "scale of a tensor": (lambda: attend(T, scale=torch.ones(())), TypeError, "scale must be None", "got Tensor"),
     # the backward pass
     "backward of tensors": (
@@ -286,6 +322,13 @@ ONE_LIBRARY = {
     "right beyond int64": (lambda: window_mask(2, 3, 0, 2**63 - 1), ValueError, "right must be at most"),
     "n_k of padding": (lambda: padding_mask([1], 1.5), TypeError, "n_k must be a whole number", "got float"),
     "n_k of padding below 0": (lambda: padding_mask([], -2), ValueError, "n_k must be 0 or more", "got -2"),
+    "sizes of 2^62": (lambda: causal_mask(2**62, 2**62), ValueError, "n_q times n_k", "at most 2**40", f"{2**62}"),
+    "sizes of 2^62 and 0": (lambda: window_mask(0, 2**62, 1, 1), ValueError, "n_q times n_k, 0 counted as 1", f"{2**62}"),
+    "n_k of padding of 2^62": (lambda: padding_mask([1], 2**62), ValueError, "batch times n_k", "at most 2**40"),
+    "rows of lengths": (
+        lambda: padding_mask([[1], [2, 3]], 3), ValueError, "lengths must be one row (batch,) of whole numbers", "got list"),
+    "lengths that need a gradient": (
+        lambda: padding_mask(torch.ones(2, requires_grad=True), 3), TypeError, "lengths must be one row", "got Tensor"),
     "one length": (lambda: padding_mask(3, 3), ValueError, "lengths must have one axis (batch,)", "shape ()"),
     "lengths of two axes": (lambda: padding_mask([[1, 2]], 3), ValueError, "one axis (batch,)", "shape (1, 2)"),
     "lengths of fractions": (lambda: padding_mask([1.0], 3), TypeError, "lengths must be whole numbers", "float64"),
@@ -307,6 +350,9 @@ def test_errors(name):
 ACCEPTED = {
     "scale of NumPy": lambda x: attend(x, scale=np.float32(2)),
     "scale a fraction": lambda x: attend(x, scale=Fraction(1, 3), softcap=Fraction(1, 3)),
+    "scale of half precision, computed in float32": lambda x: attention(
+        *[x(2, 5, dtype="float16")] * 3, scale=1e30, softcap=1e38),
+    "scale that float64 holds": lambda x: attention(*[x(2, 5, dtype="float64")] * 3, scale=1e300, softcap=1e-300),
     "scale a whole number": lambda x: attend(x, scale=np.int64(2), softcap=3),
     "flags of NumPy": lambda x: attend(x, is_causal=np.True_, return_lse=np.False_),
     "a window": lambda x: attend(x, window=[None, np.uint8(1)]),

@@ -263,6 +263,34 @@ def test_steps_with_empty_rows(library, step):
     assert torch.autograd.gradgradcheck(function, scores)
 
 
+@pytest.mark.parametrize("mask", ["boolean", "floating"])
+@each_torch
+def test_functional_gradient(library, mask):
+    (query, key, value), mask = in_library(library, draws(*WIDE), random_mask(mask, SCORES))
+    ones = to_library(library, np.ones((BATCH, HEADS, N_Q, D_V)))
+    grads = torch.func.grad(lambda *arrays: attention(*arrays, mask).sum(), argnums=(0, 1, 2))(query, key, value)
+    for grad, whole, like in zip(grads, gradients(query, key, value, ones, mask), (query, key, value)):
+        assert_close(grad, to_float64(whole), like=like)
+    if mask.dtype != torch.bool:
+        (grad,) = torch.func.grad(lambda mask: attention(query, key, value, mask).sum(), argnums=(0,))(mask)
+        expected, = torch.autograd.grad(attention(query, key, value, mask.requires_grad_()).sum(), mask)
+        assert_close(grad, to_float64(expected), like=mask)
+
+
+@each_torch
+def test_a_second_functional_gradient_is_right_or_an_error(library, each_impl):
+    (query, key, value), _ = in_library(library, draws())
+
+    def slope(query):
+        return (torch.func.grad(lambda query: (attention(query, key, value) ** 3).sum())(query) ** 2).sum()
+    if each_impl == "dense":
+        assert torch.autograd.gradcheck(slope, query.requires_grad_())
+        assert abs(torch.func.grad(slope)(query.detach())).max() > 0
+    else:
+        with pytest.raises(RuntimeError, match="can be differentiated once"):
+            torch.func.grad(slope)(query)
+
+
 @dense_only
 @each_torch
 def test_functional_gradient_of_each_example(library):
