@@ -469,7 +469,21 @@ def influence(weights, changes, labels):
 
 
 @in_book_style
-<<<<<<< HEAD
+def broadcast(column, row):
+    """A column `(n, 1)` and a row `(1, m)` stretched to tables `(n, m)`, and their product: what broadcasting pairs."""
+    table = column * row
+    panels = subplots(1.9, "abc")
+    for axes, part, name, title in zip(panels, (column, row, table), ("query", "key", "scores"),
+                                       (f"column {column.shape}", f"row {row.shape}", f"product {table.shape}")):
+        grid(axes, np.broadcast_to(part, table.shape), name, title, digits=2)
+        for i, j in np.ndindex(*table.shape):
+            if i >= part.shape[0] or j >= part.shape[1]:  # stretched, not there
+                axes.add_patch(plt.Rectangle((j - 0.5, i - 0.5), 1, 1, facecolor="white", alpha=0.6, hatch="...",
+                                             edgecolor="#bbbbbb", linewidth=0))
+        axes.set(xticks=[], yticks=[])
+
+
+@in_book_style
 def stalled_sums(sums):
     """Running sums of ones in several kinds of numbers, {kind: `(n,)`}, against the number of terms."""
     axes, = subplots(2.9, "a")
@@ -536,17 +550,3 @@ def softmax_forms(lengths, measured):
         axes.set_ylabel("error in units of u")
     panels[4].set_xlabel("keys")
     axes.figure.legend(*axes.get_legend_handles_labels(), loc="outside lower center", ncols=3, fontsize=9)
-=======
-def broadcast(column, row):
-    """A column `(n, 1)` and a row `(1, m)` stretched to tables `(n, m)`, and their product: what broadcasting pairs."""
-    table = column * row
-    panels = subplots(1.9, "abc")
-    for axes, part, name, title in zip(panels, (column, row, table), ("query", "key", "scores"),
-                                       (f"column {column.shape}", f"row {row.shape}", f"product {table.shape}")):
-        grid(axes, np.broadcast_to(part, table.shape), name, title, digits=2)
-        for i, j in np.ndindex(*table.shape):
-            if i >= part.shape[0] or j >= part.shape[1]:  # stretched, not there
-                axes.add_patch(plt.Rectangle((j - 0.5, i - 0.5), 1, 1, facecolor="white", alpha=0.6, hatch="...",
-                                             edgecolor="#bbbbbb", linewidth=0))
-        axes.set(xticks=[], yticks=[])
->>>>>>> main
