@@ -16,6 +16,7 @@ from attnlib import plot  # noqa: E402
 
 SCORES = np.array([1.0, 0.5, 2.5, -0.1])
 WEIGHTS = attnlib.softmax(SCORES)
+SQUARE = np.array([[1.0, 0.0], [0.4, 0.6]])
 VALUE = np.array([[0.0, 1.0], [2.0, 2.0], [3.0, 0.0], [1.0, -1.0]])
 MASKED = attnlib.mask_scores(np.ones((3, 3)), attnlib.causal_mask(3, 3))
 LINE = np.linspace(0, 1, 5)
@@ -44,6 +45,13 @@ FIGURES = {
     "memory_against_n": (RECORD,),
     "roofline": (1e15, 5e12, {"a": 1.0, "b": 1e3}),
     "kernel_blocks": (MASKED, np.where(np.isinf(MASKED), np.nan, 0.5)),
+    "stalled_sums": ({"float16": 1 + LINE, "float32": 1 + 2 * LINE},),
+    "rounded_scores": (1 + LINE, {"float16": 1 + np.outer(LINE, LINE)}, {"float16": 3 + LINE}),
+    "softmax_forms": ((10, 100), {(centre, kind): 1 + np.ones((2, 3, 6)) for centre in (0, 100)
+                                  for kind in ("float16", "bfloat16", "float32")}),
+    "mask_gallery": (),
+    "broadcast": (VALUE[:3, :1], VALUE[:2, 0][None]),
+    "influence": ({"a": SQUARE, "b": SQUARE}, {"a": SQUARE, "b": SQUARE}, WORDS[:2]),
     "regression": (LINE, LINE, LINE, LINE, {"a": LINE, "b": LINE}),
 }
 

@@ -4,7 +4,7 @@ import numpy as np
 
 from ...families.inputs import SIZES
 from ...families.targets import with_targets
-from ...model import FLOAT16, FLOAT32, HUGE, LEADING, PLAIN, SQUARE, Case, Exercise, Mistake, Step, alike
+from ...model import FLOAT16, FLOAT32, HUGE, LEADING, PLAIN, SQUARE, Case, Exercise, Step, alike
 
 
 def cross_entropy_backward_answer(do, scores, target):
