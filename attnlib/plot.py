@@ -505,7 +505,7 @@ def stalled_sums(sums):
 @in_book_style
 def rounded_scores(sizes, errors, bounds):
     """Relative errors of weights from rounded scores: errors {kind: `(sizes, rows)`}, bounds {kind: `(sizes,)`}."""
-    axes, = subplots(3.2, "a")
+    axes, = subplots(2.8, "a")
     order = sorted(bounds, key=lambda kind: -bounds[kind][-1])
     for kind, marker in zip(order, "so^"):
         low, middle, high = np.quantile(errors[kind], [0, 0.5, 1], axis=1)
@@ -523,30 +523,29 @@ def rounded_scores(sizes, errors, bounds):
 
 
 @in_book_style
-def softmax_forms(lengths, measured):
-    """Errors of four forms of the softmax beside the bound, in units of u, against the number of keys.
+def softmax_forms(lengths, measured, title):
+    """Errors of four forms of the softmax beside their bounds, in units of u, against the number of keys.
 
-    measured {(centre, kind): `(lengths, rows, 6)`}: quotient, exp(s - lse), s - lse, (s - m) - log sum, the bound of the
-    first, the bound of the next two. Points are medians, lines the middle 80 % of the rows.
+    measured {kind: `(lengths, rows, 6)`}: quotient, exp(s - lse), s - lse, (s - m) - log sum, the bound of the first,
+    the bound of the next two. Points are medians, thin lines the middle 80 % of the rows.
     """
-    panels = list(subplots(4.9, "abc\ndef", sharex=True, sharey=True))
+    panels = list(subplots(2.9, "abc", sharey=True))
     forms = (("quotient", "-", "o", COLORS["weights"]), ("exp(s − lse)", "--", "s", COLORS["weights"]),
              ("s − lse", "none", "x", COLORS["output"]), ("(s − m) − log sum", ":", "^", COLORS["scores"]))
-    for axes, ((centre, kind), rows) in zip(panels, measured.items()):
+    for axes, (kind, rows) in zip(panels, measured.items()):
         for i, style, name in ((4, "-", "bound, quotient"), (5, "--", "bound, s − lse")):
             axes.plot(lengths, np.median(rows[..., i], axis=1), style, color="#9aa0a6", linewidth=3, zorder=0, label=name)
         for i, (name, style, marker, color) in enumerate(forms):
             low, middle, high = np.quantile(rows[..., i], [0.1, 0.5, 0.9], axis=1)
-            axes.vlines(np.array(lengths) * 1.12 ** (i - 1.5), low, high, color=color, linewidth=0.8)
-            axes.plot(np.array(lengths) * 1.12 ** (i - 1.5), middle, linestyle=style, marker=marker, markersize=4.5, linewidth=1.2,
-                      color=color, label=name)
-        axes.set_title(f"{kind}, scores\naround {centre}", fontsize=9)
+            beside = np.array(lengths) * 1.12 ** (i - 1.5)
+            axes.vlines(beside, low, high, color=color, linewidth=0.8)
+            axes.plot(beside, middle, linestyle=style, marker=marker, markersize=4.5, linewidth=1.2, color=color, label=name)
+        axes.set_title(f"{kind}", fontsize=10)
         axes.set(xscale="log", yscale="log", ylim=(0.7, 250))
         axes.set_xticks([10, 1_000, 100_000], ["10", "1,000", "100,000"], fontsize=9)
         axes.set_yticks([1, 10, 100], ["1", "10", "100"])
         axes.minorticks_off()
         axes.grid(axis="y", color="#e0e0e0", linewidth=0.8)
-    for axes in panels[::3]:
-        axes.set_ylabel("error in units of u")
-    panels[4].set_xlabel("keys")
+    panels[0].set_ylabel("error in units of u")
+    panels[1].set_xlabel(f"keys, {title}")
     axes.figure.legend(*axes.get_legend_handles_labels(), loc="outside lower center", ncols=3, fontsize=9)
