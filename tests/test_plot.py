@@ -45,7 +45,7 @@ FIGURES = {
     "kernel_blocks": (MASKED, np.where(np.isinf(MASKED), np.nan, 0.5)),
     "mask_gallery": (),
     "broadcast": (VALUE[:3, :1], VALUE[:2, 0][None]),
-    "influence": ({"a": SQUARE, "b": SQUARE}, {"a": SQUARE, "b": SQUARE}, WORDS[:2]),
+    "two_tables": ({"a": SQUARE, "b": SQUARE}, "weights", WORDS[:2], "key", "query"),
     "regression": (LINE, LINE, LINE, LINE, {"a": LINE, "b": LINE}),
 }
 
