@@ -48,7 +48,7 @@ FIGURES = {
     "softmax_forms": ((10, 100), {kind: 1 + np.ones((2, 3, 6)) for kind in ("float16", "bfloat16", "float32")}, "scores"),
     "mask_gallery": (),
     "broadcast": (VALUE[:3, :1], VALUE[:2, 0][None]),
-    "influence": ({"a": SQUARE, "b": SQUARE}, {"a": SQUARE, "b": SQUARE}, WORDS[:2]),
+    "two_tables": ({"a": SQUARE, "b": SQUARE}, "weights", WORDS[:2], "key", "query"),
     "regression": (LINE, LINE, LINE, LINE, {"a": LINE, "b": LINE}),
 }
 
