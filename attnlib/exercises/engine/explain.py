@@ -34,6 +34,7 @@ class Seen:
     printed: str = ""
     marks: dict = field(default_factory=dict)  # generic mistakes that need no prediction, by name
     source: str = ""  # the learner's function as text, where it can be read
+    arrays: tuple = ()  # the answer's arrays themselves
 
     def mentions(self, written):
         """Whether the learner's function holds this text; True where it cannot be read."""

@@ -127,6 +127,12 @@ RANDOM = Mistake(
     why="The answer must depend on the arguments alone.",
     ask="Does the function draw random numbers, or keep something from the call before?")
 
+ONE_BUFFER = Mistake(
+    "one array for all answers",
+    does="Every call returns the same array, filled anew: the next call changes the answer of the one before.",
+    why="Who calls the function twice keeps two answers, and would find the second one in both places.",
+    ask="Where is the array made that you return, and how often?")
+
 PARTS_MISSING = Mistake(
     "parts missing",
     does="The answer has fewer parts than it should.",

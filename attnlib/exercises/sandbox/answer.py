@@ -27,6 +27,7 @@ class Answer:
     other: str = ""  # a phrase for something that is no array at all
     wrapped: str = ""  # "tuple" or "list" when the answer came in one of its own: (y,) or [y]
     nothing: str = ""  # "None", "Ellipsis", "NotImplemented"
+    arrays: tuple = ()  # its own NumPy arrays themselves, not copied
 
 
 NOTHING = (type(None), type(Ellipsis), type(NotImplemented))
@@ -37,9 +38,11 @@ def read_answer(result):
     if isinstance(result, NOTHING):
         return Answer(nothing=type(result).__name__.removesuffix("Type").replace("ellipsis", "Ellipsis"))
     if type(result) in (tuple, list) or _is_named_tuple(result):
-        return _read_sequence(result)
+        arrays = tuple(item for item in result if type(item) is np.ndarray)
+        return replace(_read_sequence(result), arrays=arrays)
     piece = _read_piece(result)
-    return Answer(pieces=(piece,)) if isinstance(piece, Piece) else Answer(other=piece)
+    arrays = (result,) if type(result) is np.ndarray else ()
+    return Answer(pieces=(piece,), arrays=arrays) if isinstance(piece, Piece) else Answer(other=piece)
 
 
 def _is_named_tuple(result):
@@ -122,4 +125,4 @@ def _from_array(values, holder):
     if values.dtype.kind not in "biuf":
         return {"O": "an array of Python objects", "c": "an array of complex numbers"}.get(
             values.dtype.kind, f"an array of dtype {values.dtype}")
-    return Piece(values, str(values.dtype), holder)
+    return Piece(values, str(values.dtype.newbyteorder("=")), holder)

@@ -10,7 +10,7 @@ from attnlib.exercises.engine.prove import Answers
 ANSWERS = answers = Answers("raw_scores")
 
 
-answers.right(attnlib.raw_scores)
+answers.wrong("ready-made function", function=attnlib.raw_scores)
 
 
 @answers.right()

@@ -8,7 +8,7 @@ from attnlib.exercises.engine.prove import Answers
 ANSWERS = answers = Answers("causal_mask")
 
 
-answers.right(attnlib.causal_mask)
+answers.wrong("ready-made function", function=attnlib.causal_mask)
 answers.right(lambda n_q, n_k: np.tril(np.ones((n_q, n_k), dtype=bool)))
 answers.right(lambda n_q, n_k: np.tri(n_q, n_k, dtype=bool))
 answers.right(lambda n_q, n_k: np.array([[j <= i for j in range(n_k)] for i in range(n_q)]))

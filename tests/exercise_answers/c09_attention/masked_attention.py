@@ -19,7 +19,7 @@ def scaled(query, key):
     return query @ np.swapaxes(key, -1, -2) / math.sqrt(query.shape[-1])
 
 
-answers.right(lambda query, key, value, attn_mask: attnlib.attention(
+answers.wrong("ready-made function", function=lambda query, key, value, attn_mask: attnlib.attention(
     query, key, value, attn_mask))
 answers.right(lambda query, key, value, attn_mask: np.nan_to_num(
     soft(np.where(attn_mask, scaled(query, key), -np.inf))) @ value)
