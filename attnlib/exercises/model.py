@@ -67,6 +67,8 @@ def family(kind, text):
         return "time", kind
     if kind in ("ValueError", "IndexError", "AxisError", "RuntimeError", "LinAlgError"):
         lowered = text.lower()
+        if kind == "IndexError" and "dimension out of range" not in lowered:
+            return "shape", "index"
         for cause, words in SHAPE_CAUSES:
             if any(word in lowered for word in words):
                 return "shape", cause
@@ -80,8 +82,6 @@ class Mistake:
     why: str
     ask: str
     change: dict | tuple = ()
-    written: str = ""
-    holds: object = None
     alone: bool = False
     numbers: object = None
 

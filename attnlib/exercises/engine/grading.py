@@ -15,7 +15,7 @@ from ..model import FLOAT16, FLOAT32, PLAIN, Once
 from ..sandbox.call import Clock, call
 from . import generic, message, ready
 from .find import exercises
-from .formula import by_formula
+from .formula import by_formula, in_letters
 from .numbers import numbers_in
 from .explain import Finding, Matcher, Seen, close_rows, explain, fit_shape, shown_by, tolerance
 
@@ -100,7 +100,6 @@ def run_case(exercise, function, case, index, clock, seed, caller=call, around=N
     args = learners_copy(exercise, case)
     outcome = caller(function, args, clock, seed, around or exercise.around)
     seen = Seen(case, index, printed=outcome.printed, failure=outcome.failure)
-    seen.source = source(function) if outcome.failure else ""
     if not all(map(_unchanged, learners_copy(exercise, case), args)):
         seen.mark(generic.OVERWRITTEN)
     if any(isinstance(arg, IterOnce) and arg.twice for arg in args):
@@ -438,7 +437,8 @@ def judge(exercise, function, seen, n_bound, clock, also):
     screen = exercise.screen()
     failed = any(s.failure for s in seen if s.index == screen)
     status = "error" if failed else "incorrect"
-    return Grade(status, message.names(finding), _message(exercise, seen, finding))
+    letters = "" if finding.explained or finding.sets else in_letters(exercise, function, clock)
+    return Grade(status, message.names(finding), _message(exercise, seen, finding, letters=letters))
 
 
 def _by_numbers(function, exercise, seen, finding):
@@ -511,7 +511,16 @@ def _hopeless_grade(exercise, seen):
     return Grade("incorrect", tuple(m.name for m in known), message.wrap("\n".join(lines)))
 
 
-def _message(exercise, seen, finding, show=True):
+def _message(exercise, seen, finding, show=True, letters=""):
+    """The message; only the first mistake is said where there are more than two, or too many lines."""
+    named = len(message.common(finding.sets)[0]) + len(finding.generic)
+    text = _text(exercise, seen, finding, show, letters, first=named > 2)
+    if text.count("\n") >= message.MOST_LINES:
+        text = _text(exercise, seen, finding, show, letters, first=True)
+    return text
+
+
+def _text(exercise, seen, finding, show, letters, first):
     lines = [f"{exercise.name}: not yet.", ""]
     wrong = _wrong(exercise, seen)
     screen = next((s for s in seen if s.index == exercise.screen()), seen[0])
@@ -523,12 +532,15 @@ def _message(exercise, seen, finding, show=True):
         shown = seen[message.first_to_show(seen, telling)].failure or shown
     if shown:
         lines += [*message.error_lines(shown, named), ""]
-    lines += message.mistake_lines(finding)
-    lines += _unexplained(exercise, seen, finding, wrong, shown)
+    lines += message.mistake_lines(finding, first)
+    if letters:
+        lines += [f"What it does: {letters}", ""]
+    elif not (first and named):
+        lines += _unexplained(exercise, seen, finding, wrong, shown)
     if show:
         text = message.smallest(exercise, seen, telling)
         lines += [text, ""] if text else []
-    lines += message.questions(finding)
+    lines += message.questions(finding, 1 if first else 2)
     lines += message.printed_lines(seen[0].printed)
     return message.wrap("\n".join(lines).strip("\n"))
 

@@ -160,7 +160,7 @@ PRODUCT_MISTAKES = (
             does="The shape is right, but the key's numbers are dealt out anew into rows.",
             why="reshape keeps the order in memory; a transposition moves entry (j, c) to (c, j).",
             ask="Into which place must entry (0, 1) of the key go, and where does reshape put it?"),
-    Mistake(".T on a batched array", change={"transpose": lambda key: key.T}, written=".T",
+    Mistake(".T on a batched array", change={"transpose": lambda key: key.T},
             does="For two axes .T swaps them. With leading axes it reverses all axes, the batch too.",
             why="Only the last two axes may change places: np.swapaxes(key, -1, -2), or key.mT.",
             ask="What is the shape of key.T if key has shape (2, 5, 3)?"),

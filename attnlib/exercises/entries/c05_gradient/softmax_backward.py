@@ -50,7 +50,7 @@ def no_square_array(run):
     def weights_and_grad(n):
         return book_weights(n, seed=9), normal(n, seed=10)
 
-    n = 700
+    n = 3000
     return SQUARE_ARRAY if grows(run, n * n, weights_and_grad(n // 10), weights_and_grad(n)) else None
 
 
