@@ -426,7 +426,8 @@ def mistake_lines(finding, first=False):
     sure, either = common(finding.sets)
     texts = [(m.does, f"{m.name}. {m.why}") for m in sure]
     if either:
-        does = next(m.does for m in finding.sets[0] if m not in sure)
+        own = [next((m.does for m in other if m not in sure), "") for other in finding.sets[:2]]
+        does = own[0] if own[0] == own[-1] else f"One of two: {own[0]} Or: {own[-1]}"
         texts.append((does, f"either {', or '.join(either)}. What came back does not tell which."))
     texts += [(m.does, f"{m.name}. {m.why}") for m in finding.generic.values()]
     lines = []
@@ -434,7 +435,8 @@ def mistake_lines(finding, first=False):
         which = f"The {ORDER[min(place, 4)]} mistake" if len(texts) > 1 else "The mistake"
         lines += [f"What it does: {does if len(texts) == 1 else apart(does)}", f"{which}: {name}", ""]
         if first and len(texts) > 1:
-            return [*lines, "More is wrong besides. Mend this first, and check again.", ""]
+            rest = "More is wrong besides" if len(texts) > 2 else f"Besides: {texts[1][1].partition('. ')[0]}"
+            return [*lines, f"{rest}. Mend the first mistake first, and check again.", ""]
     return lines
 
 

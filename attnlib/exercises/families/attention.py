@@ -45,7 +45,7 @@ ATTENTION_SOFTMAX_MISTAKES = (
     *KEEPDIMS_MISTAKES,
     *pick(EXPONENTIAL_MISTAKES, "no exponential", "absolute values instead of exponentials",
           "squares instead of exponentials", "power of 2 instead of e", "power of 10 instead of e",
-          "expm1 instead of exp", "sigmoid instead of softmax", "argmax instead of softmax"),
+          "1 subtracted from the exponentials", "sigmoid instead of softmax", "argmax instead of softmax"),
     SIGN,
     *pick(TOTAL_MISTAKES, "not divided by the sum", "sum over the wrong axis",
           "epsilon in the denominator", "divided by the mean", "divided by the Euclidean length",

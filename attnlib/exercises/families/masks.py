@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from ..model import PLAIN, SQUARE, Case, Mistake, Step
+from ..model import PLAIN, SQUARE, Case, Mistake, Step, each
 
 
 def aligned_mask_answer(do, n_q, n_k):
@@ -44,8 +44,23 @@ NOTHING_ALLOWED = Mistake(
     why="True means: may attend. An array of zeros has to be filled where attending is allowed.",
     ask="Which entries of the mask does your function set to True?")
 
+def _written_the_other_way(mask):
+    """Entry [j, i] set for query i and key j; beyond the mask that is an IndexError."""
+    found = np.zeros_like(mask)
+    found[tuple(np.nonzero(mask))[::-1]] = True
+    return found
+
+
+def _of_size(n):
+    return {"form": lambda mask: np.tri(n, dtype=bool)[:mask.shape[0], :mask.shape[1]]}
+
+
 TRIANGLE_MISTAKES = (
     INVERTED,
+    Mistake("positions compared one by one", change={"compare": lambda key, query: key[0] <= query[:, 0]},
+            does="Query i is compared with key i alone: the two rows of positions do not make a table.",
+            why="Each query meets each key: one of the two has to be a column, with an axis of length 1.",
+            ask="Which shapes have the two sides of your comparison?"),
     Mistake("diagonal excluded", change={"compare": lambda key, query: key < query},
             does="A query may not see the key at its own position.",
             why="A position attends to itself too; and the first query would see nothing at all.",
@@ -119,8 +134,8 @@ TRIANGLE_MISTAKES = (
             does="The edge of the mask is off by two keys: two too many, or two too few.",
             why="The last key that a query may see is the one at its own position.",
             ask="What is the last key that query 0 may see?"),
-    Mistake("transposed", change={"form": lambda mask: mask.T, "sense": lambda mask: mask},
-            does="Rows and columns of the mask have changed places.",
+    Mistake("transposed", change=({"form": lambda mask: mask.T, "sense": lambda mask: mask}, {"form": _written_the_other_way}),
+            does="Row and column have changed places: what belongs to query i and key j stands at [j, i].",
             why="Rows belong to queries, columns to keys, as in the scores.",
             ask="What does row 0 of the mask say, and about which query?"),
     Mistake("turned upside down",
@@ -141,14 +156,20 @@ ONLY_MORE_KEYS = Mistake(
 
 def triangle_cases():
     return [Case(PLAIN, (2, 3)), Case(PLAIN, (5, 7)), Case(PLAIN, (3, 11)), Case("one query", (1, 3)),
-            Case(SQUARE, (3, 3)), Case(SQUARE, (1, 1)), Case(FEWER_KEYS, (3, 2)), Case(FEWER_KEYS, (11, 5))]
+            Case(SQUARE, (3, 3)), Case(SQUARE, (1, 1)), Case(FEWER_KEYS, (3, 2)), Case(FEWER_KEYS, (11, 5)),
+            Case("many positions", (140, 150)), Case("many positions", (300, 40))]
 
 
 CAUSAL_MASK_MISTAKES = TRIANGLE_MISTAKES + (
+    Mistake("number of positions fixed in the code", change=tuple(map(_of_size, (10, 12, 16, 32, 64, 100, 128))),
+            numbers=each(_of_size, lambda n: n in range(8, 300)),
+            does="The mask is cut out of a table of a fixed size: for more positions it is too small.",
+            why="n_q and n_k are given, and may be any numbers.",
+            ask="How many rows and columns can your mask have at most?"),
     Mistake("aligned at the bottom right", change={"offset": lambda n_q, n_k: n_k - n_q},
             does="The last query sees every key.",
-            why="That is the mask for decoding with a cache. Here query 0 and key 0 stand at the "
-                "same position: aligned at the top left.",
+            why="That is the mask of queries that stand at the end of the keys. Here query 0 and key 0 stand at "
+                "the same position: aligned at the top left.",
             ask="At which position does query 0 stand?"),
 )
 

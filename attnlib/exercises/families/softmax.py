@@ -155,9 +155,8 @@ EXPONENTIAL_MISTAKES = (
             ask="Which of the scores -3 and 1 should get more weight?"),
     Mistake("power of 2 instead of e", change={"exponential": lambda s, axis: np.exp2(s)},
             does="The weights are those of scores multiplied by log 2: too even.",
-            why="The softmax is defined with e. Kernels use powers of 2 after multiplying the scores "
-                "by log2(e).",
-            ask="How is exp(x) written as a power of 2?"),
+            why="The softmax is defined with e: a score that is larger by 1 gets e times the weight.",
+            ask="Which base has the exponential of the softmax?"),
     Mistake("power of 10 instead of e", change={"exponential": lambda s, axis: 10.0 ** s},
             does="The weights are those of scores multiplied by log 10: too uneven.",
             why="The softmax is defined with e.",
@@ -171,10 +170,12 @@ EXPONENTIAL_MISTAKES = (
             does="Each score becomes log(1 + exp(score)), and these are divided by their sum.",
             why="A score larger by 1 gets e times the weight; softplus grows like the score itself.",
             ask="How much more weight should a score get that is larger by 1?"),
-    Mistake("expm1 instead of exp", change={"exponential": lambda s, axis: np.expm1(s)},
-            does="1 is missing from every exponential.",
-            why="Exponentials must be positive; exp(s) - 1 is not.",
-            ask="What is exp(0)?"),
+    Mistake("1 subtracted from the exponentials", change=(
+                {"exponential": lambda s, axis: np.exp(s) - 1}, {"shift": no_shift, "exponential": lambda s, axis: (
+                    np.exp(s) - np.exp(s.max(axis=axis, keepdims=True)))}),
+            does="The largest score gets the weight 0: from each exponential 1 is subtracted, or the largest exponential.",
+            why="What is subtracted inside exp, the maximum, leaves every exponential positive; outside it changes their ratios.",
+            ask="Is the maximum subtracted before exp is taken, or after?"),
     Mistake("sigmoid instead of softmax",
             change={"shift": no_shift, "exponential": lambda s, axis: 1 / (1 + np.exp(-s)),
                     "divide": lambda powers, total: powers},
@@ -259,6 +260,12 @@ TOTAL_MISTAKES = (
             why="With the maximum subtracted the sum is at least 1 and never 0; a small number added "
                 "to it only makes the weights wrong.",
             ask="How small can the sum get once the maximum is subtracted?"),
+    Mistake("sum never below 1",
+            change={"shift": no_shift, "total": lambda p, axis: np.maximum(p.sum(axis=axis, keepdims=True), 1)},
+            does="No maximum is subtracted, and a sum of exponentials below 1 counts as 1: large scores overflow, and "
+                 "the row of -3, -1 does not sum to 1.",
+            why="With the maximum subtracted the sum is at least 1 by itself; without it a small sum is right as it is.",
+            ask="What do the weights of the scores -3, -1 sum to?"),
     Mistake("one score left out of the sum",
             change=ONE_LEFT_OUT,
             does="The first, the last or the largest score of a row is missing in the sum below the fraction line.",

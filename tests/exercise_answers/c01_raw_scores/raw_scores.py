@@ -283,3 +283,8 @@ for names, function in (
          lambda q, k: scored((q - q.mean(-1, keepdims=True)) / q.std(-1, keepdims=True), k)),
         (["the first sequence's key for all"], lambda q, k: scored(q, k[:1] if k.ndim > 2 else k))):
     answers.wrong(*names, function=function)
+
+
+@answers.wrong("elementwise product")
+def scores_star_for_at(query, key):
+    return query * key.mT / math.sqrt(query.shape[-1])

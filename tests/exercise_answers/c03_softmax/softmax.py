@@ -356,3 +356,15 @@ for value in (-1e3, -2e3, -1e4, -6e4):
 @answers.wrong("uniform weights")
 def softmax_uniform(scores, axis=-1):
     return np.ones_like(scores) / np.array(scores.shape[axis], scores.dtype)
+
+
+@answers.wrong("sum never below 1")
+def softmax_guarded_sum(scores, axis=-1):
+    e = np.exp(scores)
+    return e / np.maximum(e.sum(axis=axis, keepdims=True), 1)
+
+
+@answers.wrong("1 subtracted from the exponentials")
+def softmax_maximum_outside(scores, axis=-1):
+    e = np.exp(scores) - np.exp(scores.max(axis=axis, keepdims=True))
+    return e / e.sum(axis=axis, keepdims=True)

@@ -210,3 +210,22 @@ def log_emptied(scores, axis=-1):
 @answers.wrong("no maximum subtracted")
 def log_by_naive_sum(scores, axis=-1):
     return scores - np.log(np.exp(scores).sum(axis=axis, keepdims=True))
+
+
+@answers.wrong("log-sum-exp subtracted from the scores as they are")
+def log_of_large_scores(scores, axis=-1):
+    m = scores.max(axis=axis, keepdims=True)
+    return scores - (m + np.log(np.exp(scores - m).sum(axis=axis, keepdims=True)))
+
+
+@answers.wrong("another number where a score is -inf")
+def log_without_infinity(scores, axis=-1):
+    shifted = scores - scores.max(axis=axis, keepdims=True)
+    return np.nan_to_num(shifted - np.log(np.exp(shifted).sum(axis=axis, keepdims=True)))
+
+
+@answers.wrong("another number where a score is -inf")
+def log_clipped(scores, axis=-1):
+    shifted = scores - scores.max(axis=axis, keepdims=True)
+    logs = shifted - np.log(np.exp(shifted).sum(axis=axis, keepdims=True))
+    return np.maximum(logs, np.finfo(scores.dtype).min)

@@ -48,7 +48,7 @@ EXERCISE = Exercise(
                 ask="Which of the two adds when independent terms are added?"),
         Mistake("standard deviations not squared",
                 change={"of_query": lambda std: std, "of_key": lambda std: std},
-                does="The answer is d_k times the product of the standard deviations.",
+                does="The standard deviations enter as they are, not squared.",
                 why="Variances multiply here, and a variance is a standard deviation squared.",
                 ask="What is the variance of a number whose standard deviation is 3?"),
         Mistake("query's standard deviation not squared", change={"of_query": lambda std: std},

@@ -37,7 +37,7 @@ EXERCISE = Exercise(
     mistakes=tuple(map(_swapped_before_the_offset, TRIANGLE_MISTAKES)) + (
         Mistake("aligned at the top left", change={"offset": lambda n_q, n_k: 0},
                 does="Query 0 sees key 0 only, and the last query does not see the last keys.",
-                why="With a cache the new queries stand at the end: the last one sees every key.",
+                why="Here the queries stand at the end of the keys: the last one sees every key.",
                 ask="At which position does the last query stand?"),
         Mistake("only the last query moved",
                 change={"offset": lambda n_q, n_k: 0, "form": lambda mask: np.vstack([mask[:-1], 0 * mask[-1:] + 1 > 0])},

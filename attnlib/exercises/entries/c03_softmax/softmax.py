@@ -18,7 +18,7 @@ def softmax_cases():
 
     inf = np.inf
     return [
-        case(PLAIN, [[0, 1, 3], [2, 5, 4]]), case(PLAIN, [[1, -2, 3]]),
+        case(PLAIN, [[0, 1, 3], [2, 5, 4]]), case(PLAIN, [[1, -2, 3]]), case(PLAIN, [[-3, -1]]),
         Case(PLAIN, (normal(5, 7, seed=1),)), Case(PLAIN, (normal(7, 3, seed=2),)),
         case(SQUARE, [[0, 1], [2, 5]]), Case(SQUARE, (normal(5, 5, seed=3),)),
         case("one axis", [0, 1, 3]), Case("one axis", (normal(7, seed=4),)),

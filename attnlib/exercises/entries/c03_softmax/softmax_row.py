@@ -14,7 +14,7 @@ def _row_cases():
         return Case(aspect, (np.array(row, dtype),), extreme)
 
     return [
-        case(PLAIN, [0, 1]), case(PLAIN, [1, -2, 3]), case(PLAIN, [1.0, 0.5, 2.5, -0.1]), case(PLAIN, [2]),
+        case(PLAIN, [0, 1]), case(PLAIN, [1, -2, 3]), case(PLAIN, [1.0, 0.5, 2.5, -0.1]), case(PLAIN, [2]), case(PLAIN, [-3, -1]),
         Case(PLAIN, (normal(11, seed=1),)), Case(PLAIN, (normal(7, seed=2),)),
         case("equal scores", [3, 3, 3, 3]),
         Case(SMALL, (normal(5, seed=3) * 1e-3,)),

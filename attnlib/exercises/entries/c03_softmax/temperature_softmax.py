@@ -41,7 +41,7 @@ def _temperature_cases():
         return case(HUGE, [row, [0.0] * (len(row) - 1) + [1.0]], temperature, extreme=True)
 
     return [
-        case(PLAIN, [[0, 2, 6], [2, 4, 8]], 2.0), case(PLAIN, [[1, -2, 3]], 0.5), case(PLAIN, [[0, 3], [3, 6]], 3),
+        case(PLAIN, [[0, 2, 6], [2, 4, 8]], 2.0), case(PLAIN, [[1, -2, 3]], 0.5), case(PLAIN, [[-3, -1]], 2.0), case(PLAIN, [[0, 3], [3, 6]], 3),
         Case(PLAIN, (normal(5, 7, seed=1), 2.0)), Case(PLAIN, (normal(7, 3, seed=2), 0.5)),
         Case(PLAIN, (normal(7, 11, seed=3), 0.7)), Case(PLAIN, (normal(3, 5, seed=12), 2.6)),
         case(SQUARE, [[0, 2], [4, 10]], 2.0), Case(SQUARE, (normal(5, 5, seed=3), 3.0)),

@@ -5,11 +5,11 @@ from dataclasses import replace
 import numpy as np
 
 from ...families.choose import named
-from ...families.logsumexp import BASES, LOG_MISTAKES, TINIER
+from ...families.logsumexp import BASES, LOG_MISTAKES, LOWEST, TINIER
 from ...families.softmax import (AFTER_MISTAKES, ALL_SOFTMAX_MISTAKES, AXIS_GIVEN, AXIS_MISTAKES, EPSILONS,
     KEEPDIMS_MISTAKES, NO_MAXIMUM, OTHER_DEFAULT, PLACE_MISTAKES, SHIFT_MISTAKES, SIGN, SOFTMAX_STEPS, TOTAL_MISTAKES,
     extreme_rows, placed)
-from ...model import FLOAT16, FLOAT32, HUGE, LEADING, PLAIN, SMALL, SQUARE, Case, Exercise, Mistake, Step, each, normal
+from ...model import FLOAT16, FLOAT32, HUGE, LEADING, NEG_INF, PLAIN, SMALL, SQUARE, Case, Exercise, Mistake, Step, each, normal
 
 
 PUT_BACK_MISTAKES = tuple(named(name, ALL_SOFTMAX_MISTAKES) for name in (
@@ -45,8 +45,11 @@ def _log_softmax_cases():
     def rowwise(aspect, row, extreme):
         return case(aspect, [row, [0.0] * (len(row) - 1) + [1.0]], extreme=extreme)
 
+    def digits(aspect, scores, dtype):
+        return Case(aspect, (np.array(scores, dtype),), True, relative=1e-5)
+
     return [
-        case(PLAIN, [[0, 1, 3], [2, 5, 4]]), case(PLAIN, [[1, -2, 3]]),
+        case(PLAIN, [[0, 1, 3], [2, 5, 4]]), case(PLAIN, [[1, -2, 3]]), case(PLAIN, [[-3, -1]]),
         Case(PLAIN, (normal(5, 7, seed=1),)), Case(PLAIN, (normal(7, 3, seed=2),)),
         Case(PLAIN, (normal(7, 11, seed=3),)),
         case(SQUARE, [[0, 1], [2, 5]]), Case(SQUARE, (normal(5, 5, seed=3),)),
@@ -63,9 +66,10 @@ def _log_softmax_cases():
         case(HUGE, [[10000, 9999], [0, 1]], extreme=True), case(HUGE, [[-10000, -9999], [0, 1]], extreme=True),
         case(HUGE, [[400, 399], [0, 1]], extreme=True),
         *extreme_rows(rowwise),
+        case(NEG_INF, [[0, -np.inf], [1, 2]], extreme=True), case(NEG_INF, [[1, -np.inf, 3]], extreme=True),
         case(FLOAT32, [[0, 1, 3], [2, 5, 4]], dtype=f4), Case(FLOAT32, (normal(5, 3, seed=11, dtype=f4),)),
         case(FLOAT32, [[80, 100, 99], [101, 1, 100]], dtype=f4, extreme=True),
-        case(FLOAT32, [[0, -200, 1]], dtype=f4, extreme=True),
+        case(FLOAT32, [[0, -200, 1]], dtype=f4, extreme=True), digits(FLOAT32, [[10000, 10000, 9999]], f4),
         case(FLOAT16, [[0, 1, 3], [2, 4, 1]], dtype=f2),
         case(FLOAT16, [[20, 21, 2], [0, 1, 5]], dtype=f2, extreme=True),
         case(FLOAT16, [[0, -40, 1]], dtype=f2, extreme=True),
@@ -115,6 +119,20 @@ LOG_SOFTMAX_MISTAKES = (
             why="The logarithm of a quotient is a difference: shifted scores minus the logarithm of their "
                 "sum of exponentials. Nothing in it can underflow.",
             ask="What is the logarithm of exp(s) / sum, written without a quotient?"),
+    Mistake("log-sum-exp subtracted from the scores as they are",
+            change={"subtract": lambda shifted, logs, powers, scores, axis: scores - (scores.max(axis=axis, keepdims=True) + logs)},
+            does="The maximum is added to the logarithm, and the sum is taken from the scores as they are: for scores of "
+                 "10000 in float32 the answer has three digits.",
+            why="Near 10000 neighbours in float32 are 0.001 apart: the maximum added swallows the digits of the logarithm. "
+                "The shifted scores are small, and so is what is subtracted from them.",
+            ask="How large are the two numbers whose difference you return, and how large is the difference?"),
+    Mistake("another number where a score is -inf",
+            change=tuple({"weights_out": lambda logs, of=of: of(logs)} for of in (
+                np.nan_to_num, lambda logs: np.where(np.isneginf(logs), np.nan, logs),
+                *(lambda logs, c=c: np.maximum(logs, c) for c in LOWEST))),
+            does="Where a score is -inf the answer is another number, or NaN.",
+            why="The logarithm of a weight of 0 is -inf, and a score of -inf has the weight 0.",
+            ask="What is left when a log-sum-exp is subtracted from -inf?"),
     Mistake("epsilon in the logarithm",
             change=tuple(_log_of(lambda weights, e=e: weights + e) for e in EPSILONS[2:] + TINIER) +
                    (_log_of(_own_number("eps")), _log_of(_own_number("tiny"))) +
@@ -213,8 +231,7 @@ LOG_SOFTMAX_MISTAKES = (
             change=({"log": lambda total: np.log2(total)},
                     {"weights_out": lambda w: w / np.log(2)}),
             does="The answer holds logarithms to base 2, in whole or in part.",
-            why="Kernels work with base 2, and multiply by log2(e) first. Here the natural logarithm is "
-                "asked for.",
+            why="exp and the natural logarithm undo each other; exp and log2 do not.",
             ask="Which logarithm undoes exp?"),
     Mistake("logarithm to base 10",
             change=({"log": lambda total: np.log10(total)},

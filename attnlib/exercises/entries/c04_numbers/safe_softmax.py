@@ -140,7 +140,7 @@ def _safe_cases():
     some = normal(2, 3, 5, 7, seed=12)
     some[0, 1, 2] = some[1, 2, 4] = -inf
     return [
-        case(PLAIN, [[0, 1, 3], [2, 5, 4]]), case(PLAIN, [[1, -2, 3]]),
+        case(PLAIN, [[0, 1, 3], [2, 5, 4]]), case(PLAIN, [[1, -2, 3]]), case(PLAIN, [[-3, -1]]),
         Case(PLAIN, (normal(5, 7, seed=1),)), Case(PLAIN, (normal(7, 3, seed=2),)),
         Case(PLAIN, (normal(7, 11, seed=3),)),
         case(SQUARE, [[0, 1], [2, 5]]), Case(SQUARE, (normal(5, 5, seed=3),)),

@@ -365,6 +365,7 @@ EXERCISE = Exercise(
         Mistake("no exponential in the factor",
                 change=({"rescale": lambda row_sum, row_max, new_max: row_sum * (row_max - new_max)
                          if row_sum else 0.0},
+                        {"rescale": lambda row_sum, row_max, new_max: row_sum * (row_max - new_max)},
                         {"rescale": lambda row_sum, row_max, new_max: row_sum + row_max - new_max if row_sum else 0.0}),
                 does="The old sum is changed by old maximum - new maximum, not by the exponential of it.",
                 why="A difference of exponents is a factor exp(difference).",
@@ -380,7 +381,7 @@ EXERCISE = Exercise(
                 change={"block_sum": lambda block, row_max, new_max: np.exp2(block - new_max).sum(),
                         "rescale": lambda row_sum, row_max, new_max: row_sum * np.exp2(row_max - new_max)},
                 does="Powers of 2 are summed.",
-                why="Kernels use powers of 2 after multiplying the scores by log2(e); here the powers are those of e.",
-                ask="How is exp(x) written as a power of 2?"),
+                why="The softmax is made of powers of e: a score that is larger by 1 counts e times as much.",
+                ask="Which base has the exponential of the softmax?"),
     ),
 )

@@ -91,7 +91,7 @@ def _masked_variants(mistake):
 # with so many mistakes of the mask, pairs of those that are rare take too long
 RARE_UNDER_A_MASK = {
     "distance instead of dot product", "rounded", "d_k fixed in the code", "scale rounded to an integer",
-    "square root of the scores", "temperature applied", "divided by the Euclidean length", "expm1 instead of exp",
+    "square root of the scores", "temperature applied", "divided by the Euclidean length", "1 subtracted from the exponentials",
     "power of 10 instead of e", "squares instead of exponentials", "absolute values instead of exponentials",
     "only the largest weight", "every second key left out", "keys in reverse order", "largest product instead of the sum",
     "divided by the number of features", "outputs summed over the queries",
