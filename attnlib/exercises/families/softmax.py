@@ -261,7 +261,8 @@ TOTAL_MISTAKES = (
                 "to it only makes the weights wrong.",
             ask="How small can the sum get once the maximum is subtracted?"),
     Mistake("sum never below 1",
-            change={"shift": no_shift, "total": lambda p, axis: np.maximum(p.sum(axis=axis, keepdims=True), 1)},
+            change={"shift": no_shift, "total": lambda p, axis: np.maximum(p.sum(axis=axis, keepdims=True), 1),
+                    "divide": SOFTMAX_STEPS["divide"]},
             does="No maximum is subtracted, and a sum of exponentials below 1 counts as 1: large scores overflow, and "
                  "the row of -3, -1 does not sum to 1.",
             why="With the maximum subtracted the sum is at least 1 by itself; without it a small sum is right as it is.",
