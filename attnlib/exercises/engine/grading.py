@@ -517,6 +517,8 @@ def _message(exercise, seen, finding, show=True, letters=""):
     text = _text(exercise, seen, finding, show, letters, first=named > 2)
     if text.count("\n") >= message.MOST_LINES:
         text = _text(exercise, seen, finding, show, letters, first=True)
+    if text.count("\n") >= message.MOST_LINES:
+        text = _text(exercise, seen, finding, False, letters, first=True)
     return text
 
 

@@ -5,7 +5,8 @@ import numpy as np
 from ..model import FLOAT16, FLOAT32, LEADING, PLAIN, SQUARE, Case, normal
 
 # different primes, so that no size can be taken for another
-SIZES = ({"n_q": 5, "n_k": 7, "n": 5, "d_k": 3, "d_v": 13, "d_model": 11}, {"n_q": 7, "n_k": 5, "n": 7, "d_k": 11, "d_v": 2, "d_model": 3})
+SIZES = ({"n_q": 5, "n_k": 7, "n": 5, "d_k": 3, "d_v": 13, "d_model": 11},
+         {"n_q": 7, "n_k": 5, "n": 7, "d_k": 11, "d_v": 2, "d_model": 3})
 LARGE = {"n_q": 37, "n_k": 41, "n": 41, "d_k": 17, "d_v": 19, "d_model": 23}
 
 

@@ -9,7 +9,8 @@ from .softmax import EPSILONS, EXPONENTIAL_MISTAKES, ONE_LEFT_OUT
 
 DEAD_ROW = "a row of -inf"
 
-TINIER = (float(np.finfo(np.float64).tiny), float(np.finfo(np.float32).tiny), float(np.finfo(np.float64).eps), 1e-10, 1e-12, 1e-15, 1e-16, 1e-20, 1e-30, 1e-300)
+TINIER = (float(np.finfo(np.float64).tiny), float(np.finfo(np.float32).tiny), float(np.finfo(np.float64).eps), 1e-10,
+          1e-12, 1e-15, 1e-16, 1e-20, 1e-30, 1e-300)
 
 LOWEST = tuple(float(np.finfo(dtype).min) for dtype in (np.float16, np.float32, np.float64))
 

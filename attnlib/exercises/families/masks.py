@@ -49,12 +49,14 @@ def _of_size(n):
 INVERTED = Mistake(
     "mask inverted", change={"sense": lambda mask: ~mask},
     does="True stands where a query may not attend.",
-    why="Here True means: may attend, as in torch's scaled_dot_product_attention. Other libraries mean the opposite, so "
+    why="Here True means: may attend, as in torch's scaled_dot_product_attention. Other libraries mean the opposite, "
+        "so "
         "that the two are easily mixed up.",
     ask="What does True mean for the softmax that follows?")
 
 ADDITIVE = Mistake(
-    "additive mask instead of boolean", change=tuple({"form": additive_mask_of(fill)} for fill in (-np.inf, -1e9, -1e4)),
+    "additive mask instead of boolean",
+    change=tuple({"form": additive_mask_of(fill)} for fill in (-np.inf, -1e9, -1e4)),
     does="The mask holds 0 and a very negative number, to be added to the scores.",
     why="A boolean mask is asked for: it says who may attend, and leaves the arithmetic to mask_scores.",
     ask="Which expression gives True and False directly?")
@@ -77,7 +79,8 @@ TRIANGLE_MISTAKES = (
     *alike(WHOLE_PAST, "What may query 0 see, and what may the last query see?",
            ("diagonal excluded", _compared(lambda key, query: key < query),
             "A query may not see the key at its own position."),
-           ("one key too many", _compared(lambda key, query: key <= query + 1), "Each query sees one key of its future."),
+           ("one key too many", _compared(lambda key, query: key <= query + 1),
+            "Each query sees one key of its future."),
            ("the future instead of the past", _compared(lambda key, query: key >= query),
             "Each query sees itself and what comes after it."),
            ("everything allowed", _constant(True), "Every query may see every key."),
@@ -139,7 +142,8 @@ CAUSAL_MASK_MISTAKES = TRIANGLE_MISTAKES + (
             ask="How many rows and columns can your mask have at most?"),
     Mistake("aligned at the bottom right", change={"offset": lambda n_q, n_k: n_k - n_q},
             does="The last query sees every key.",
-            why="That is the mask of queries that stand at the end of the keys. Here query 0 and key 0 stand at the same "
+            why="That is the mask of queries that stand at the end of the keys. Here query 0 and key 0 stand at the "
+                "same "
                 "position: aligned at the top left.",
             ask="At which position does query 0 stand?"),
 )
@@ -153,7 +157,8 @@ def add_where_masked(value):
     return lambda scores, mask, dtype: scores + np.where(mask, 0.0, value)
 
 
-MASK_STEPS = {"sense": as_it_is, "fill": Step(fill_with(-np.inf), "the masked scores"), "finish_masked": lambda scores: scores}
+MASK_STEPS = {"sense": as_it_is, "fill": Step(fill_with(-np.inf), "the masked scores"),
+              "finish_masked": lambda scores: scores}
 
 NO_WEIGHT = "Which score gives a weight of exactly 0 after the softmax?"
 
@@ -165,7 +170,8 @@ ZERO_FILL = Mistake(
 
 def masked_set_to(number):
     return Mistake(
-        f"masked scores set to {number:.4g}", change={"fill": fill_with(number)}, does=f"Masked scores are {number:.4g}.",
+        f"masked scores set to {number:.4g}", change={"fill": fill_with(number)},
+        does=f"Masked scores are {number:.4g}.",
         why="Scores may lie below any number: only -inf gives a weight of exactly 0 in every row.", ask=NO_WEIGHT)
 
 

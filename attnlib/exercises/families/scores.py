@@ -80,15 +80,19 @@ def unscaled(scores, query, key):
 SCALE_MISTAKES = (
     Mistake("no scale", change={"scale": unscaled},
             does="The scores are Q Kᵀ itself: sqrt(d_k) times too large.",
-            why="A dot product of d_k terms has a standard deviation that grows like sqrt(d_k); the scale brings it back "
+            why="A dot product of d_k terms has a standard deviation that grows like sqrt(d_k); the scale brings it "
+                "back "
                 "to 1, so that the scores do not grow with d_k.",
             ask="How does the standard deviation of q · k grow with d_k, and what brings it back to 1?"),
     Mistake("d_k instead of sqrt(d_k)", change=_divided(lambda query, key: query.shape[-1]),
             does="The scores are sqrt(d_k) times too small.",
-            why="The variance of q · k is d_k, so its standard deviation is sqrt(d_k). Dividing by d_k, or by sqrt(d_k) "
+            why="The variance of q · k is d_k, so its standard deviation is sqrt(d_k). Dividing by d_k, or by "
+                "sqrt(d_k) "
                 "twice, makes the scores smaller the larger d_k is.",
-            ask="Is it the variance or the standard deviation that the scale should bring to 1, and how often is it applied?"),
-    Mistake("multiplied by sqrt(d_k)", change=tuple(_divided(lambda query, key, p=p: query.shape[-1] ** p) for p in (-0.5, -1.0)),
+            ask="Is it the variance or the standard deviation that the scale should bring to 1, and how often is it "
+                "applied?"),
+    Mistake("multiplied by sqrt(d_k)",
+            change=tuple(_divided(lambda query, key, p=p: query.shape[-1] ** p) for p in (-0.5, -1.0)),
             does="The scores are d_k times too large, or more.",
             why="The scale has to shrink the scores: 1/sqrt(d_k), not sqrt(d_k).",
             ask="Are dot products of long vectors too large or too small?"),
@@ -98,15 +102,20 @@ SCALE_MISTAKES = (
             "The scale depends on how many keys there are."),
            ("sqrt(n_q) instead of sqrt(d_k)", _divided(lambda query, key: math.sqrt(query.shape[-2])),
             "The scale depends on how many queries there are.")),
-    Mistake("1/2 instead of a square root", change=tuple(_divided(lambda query, key, f=f: f * query.shape[-1]) for f in (2, 0.5)),
+    Mistake("1/2 instead of a square root",
+            change=tuple(_divided(lambda query, key, f=f: f * query.shape[-1]) for f in (2, 0.5)),
             does="The scores are divided by d_k, and by 2 or 1/2 besides.",
-            why="In Python the power binds before the division: d_k ** 1/2 is (d_k ** 1) / 2, and d_k ** -1/2 is (1 / d_k) / 2.",
+            why="In Python the power binds before the division: d_k ** 1/2 is (d_k ** 1) / 2, and d_k ** -1/2 is (1 / "
+                "d_k) / 2.",
             ask="Where do brackets belong in d_k ** 1/2?"),
-    *alike("The features are the last axis, shape[-1], whatever the number of axes; len(x) and shape[0] are the first one.",
+    *alike("The features are the last axis, shape[-1], whatever the number of axes; len(x) and shape[0] are the first "
+           "one.",
            "Which index names the last axis whatever the number of axes?",
            ("d_k read from the first axis",
-            (_divided(lambda query, key: math.sqrt(query.shape[0])), _divided(lambda query, key: math.sqrt(key.shape[0]))),
-            "The scale depends on the first axis: on the number of positions, or on the batch if there are leading axes."),
+            (_divided(lambda query, key: math.sqrt(query.shape[0])),
+             _divided(lambda query, key: math.sqrt(key.shape[0]))),
+            "The scale depends on the first axis: on the number of positions, or on the batch if there are leading "
+            "axes."),
            ("d_k read from the second axis", _divided(lambda query, key: math.sqrt(query.shape[1])),
             "The scale is right for two axes, and depends on the number of positions or heads where there are more.")),
     Mistake("d_k fixed in the code",
@@ -115,14 +124,16 @@ SCALE_MISTAKES = (
             why="The scale belongs to the length of these queries and keys, not to a certain model.",
             ask="Which axis of the query tells d_k?"),
     Mistake("scale rounded to an integer",
-            change=tuple(_divided(lambda query, key, cut=cut: cut(math.sqrt(query.shape[-1]))) for cut in (int, round, math.ceil)),
+            change=tuple(_divided(lambda query, key, cut=cut: cut(math.sqrt(query.shape[-1]))) for cut in (int, round,
+                                                                                                           math.ceil)),
             does="The scores are divided by a whole number near sqrt(d_k).",
             why="int(), round(), math.isqrt and // throw the fraction away. sqrt(d_k) is not whole for most d_k.",
             ask="What is the scale for d_k = 3?"),
     Mistake("square root of the scores",
             change={"scale": lambda scores, query, key: np.sqrt(np.abs(scores / query.shape[-1]))},
             does="The root is taken of the score and not of d_k.",
-            why="Only d_k stands under the root in Q Kᵀ / sqrt(d_k).", ask="What stands under the root in the formula?"),
+            why="Only d_k stands under the root in Q Kᵀ / sqrt(d_k).",
+            ask="What stands under the root in the formula?"),
 )
 
 PRODUCT_MISTAKES = (
@@ -131,9 +142,11 @@ PRODUCT_MISTAKES = (
             why="The softmax later runs along each row, and a row must hold one query's scores for all keys.",
             ask="What should one row of the scores belong to, a query or a key?"),
     Mistake("no transpose", change={"transpose": lambda key: key},
-            does="Query and key are multiplied as they are; that works only for n_k = d_k, and then sums over the wrong axis "
+            does="Query and key are multiplied as they are; that works only for n_k = d_k, and then sums over the "
+                 "wrong axis "
                  "of the key.",
-            why="A score sums over features, the last axis of both; a matrix product sums over the last axis of the left one "
+            why="A score sums over features, the last axis of both; a matrix product sums over the last axis of the "
+                "left one "
                 "and the last but one of the right one.",
             ask="Which axis of key must stand last but one?"),
     Mistake("reshape instead of transpose",
@@ -171,7 +184,9 @@ PRODUCT_MISTAKES = (
         ("largest feature instead of the sum", {"product": _each_feature(np.multiply, np.max)},
          "Of the d_k products of a query and a key only the largest counts."),
         ("half of the features", tuple(
-            {"product": lambda query, key_t, part=part: query[..., part(query.shape[-1])] @ key_t[..., part(query.shape[-1]), :]}
+            {"product": lambda query, key_t, part=part: query[..., part(query.shape[-1])] @ key_t[...,
+                                                                                                  part(query.shape[-1]),
+                                                                                                  :]}
             for part in (lambda n: slice(n // 2), lambda n: slice((n + 1) // 2), lambda n: slice(n // 2, None))),
          "Only half of the features count."),
         ("sum instead of product",
@@ -180,8 +195,10 @@ PRODUCT_MISTAKES = (
         ("smaller entry instead of product", {"product": _each_feature(np.minimum, np.sum)},
          "Of each pair of entries the smaller one is added up."))),
     Mistake("np.dot on batches", change={"product": np.dot},
-            does="With leading axes each sequence of the batch meets every other one, and the answer has too many axes.",
-            why="np.dot, np.inner and np.tensordot pair all leading axes of both arrays; @ and np.matmul go through them "
+            does="With leading axes each sequence of the batch meets every other one, and the answer has too many "
+                 "axes.",
+            why="np.dot, np.inner and np.tensordot pair all leading axes of both arrays; @ and np.matmul go through "
+                "them "
                 "together.",
             ask="Which product treats leading axes as a batch?"),
 )

@@ -13,7 +13,8 @@ def _squared(query, key_t):
     return ((query[..., :, None] - key_t[..., None, :, :]) ** 2).sum(axis=-2)
 
 
-DISTANCES = (lambda query, key_t: np.sqrt(_squared(query, key_t)), lambda query, key_t: -np.sqrt(_squared(query, key_t)),
+DISTANCES = (lambda query, key_t: np.sqrt(_squared(query, key_t)),
+             lambda query, key_t: -np.sqrt(_squared(query, key_t)),
              _squared, lambda query, key_t: -_squared(query, key_t))
 
 
@@ -56,7 +57,8 @@ EXERCISE = Exercise(
                 ask="Which features do your loops or slices go through?"),
         Mistake("mean instead of sum", change={"scale": lambda scores, query, key: scores / query.shape[-1] ** 1.5},
                 does="The products are averaged over the features, and scaled besides.",
-                why="A dot product adds its terms; only the root of d_k divides.", ask="What divides by d_k in your function?"),
+                why="A dot product adds its terms; only the root of d_k divides.",
+                ask="What divides by d_k in your function?"),
         Mistake("floor division", change={"scale": lambda scores, query, key: scores // math.sqrt(query.shape[-1])},
                 does="The scores are rounded down to whole numbers.",
                 why="// throws the fraction away, and with it the differences between scores.",
@@ -64,10 +66,13 @@ EXERCISE = Exercise(
         *alike("The maximum, the exponential and the softmax come after the raw scores, and after the mask.",
                "Which step of attention comes after the scores?",
                ("maximum already subtracted",
-                {"finish_scores": lambda scores: scores - scores.max(axis=-1, keepdims=True)}, "The largest score of each row is 0."),
-               ("softmax already applied", {"finish_scores": softmax_of}, "Each row sums to 1: the answer holds weights, not scores."),
+                {"finish_scores": lambda scores: scores - scores.max(axis=-1, keepdims=True)},
+                "The largest score of each row is 0."),
+               ("softmax already applied", {"finish_scores": softmax_of},
+                "Each row sums to 1: the answer holds weights, not scores."),
                ("exponential already taken", {"finish_scores": np.exp}, "The answer holds exp(score).")),
-        *alike("A query and a key that agree have a high score, and those that point away from each other a negative one.",
+        *alike("A query and a key that agree have a high score, and those that point away from each other a negative "
+               "one.",
                "What should the score of a vector with itself be, and that of a vector and its opposite?",
                ("scores negated", {"finish_scores": lambda scores: -scores}, "Every score has the wrong sign."),
                ("absolute value", {"finish_scores": np.abs}, "No score is negative.")),

@@ -37,13 +37,17 @@ EXERCISE = Exercise(
         # the sizes may be swapped for the offset too
         replace(SWAPPED, change=(SWAPPED.change, _offset(lambda n_q, n_k: n_q - n_k, **SWAPPED.change))),
         *pick(TRIANGLE_MISTAKES, "mask inverted", "additive mask instead of boolean", "nothing allowed",
-              "positions compared one by one", "diagonal excluded", "one key too many", "the future instead of the past",
-              "everything allowed", "only the diagonal", "sliding window instead of the whole past", "blocks of positions",
+              "positions compared one by one", "diagonal excluded", "one key too many",
+              "the future instead of the past",
+              "everything allowed", "only the diagonal", "sliding window instead of the whole past",
+              "blocks of positions",
               "only the key before", "window around the diagonal", "itself not seen", "edge off by two",
               "positions compared as shares", "square mask", "transposed", "turned upside down", "one column too many"),
-        *alike("All queries stand at the end of the keys, each moved by n_k - n_q: the last one sees every key, whichever is "
+        *alike("All queries stand at the end of the keys, each moved by n_k - n_q: the last one sees every key, "
+               "whichever is "
                "longer.",
-               "At which position does the last query stand, and at which the first if there are more queries than keys?",
+               "At which position does the last query stand, and at which the first if there are more queries than "
+               "keys?",
                ("aligned at the top left", _offset(lambda n_q, n_k: 0),
                 "Query 0 sees key 0 only, whatever n_q and n_k are."),
                ("only the last query moved",
@@ -55,7 +59,8 @@ EXERCISE = Exercise(
                ("distance instead of offset", _offset(lambda n_q, n_k: abs(n_k - n_q)),
                 "For n_q > n_k the queries are moved the wrong way.")),
         Mistake("another offset", alone=True,
-                change=tuple(map(_offset, (lambda n_q, n_k: n_k // n_q, lambda n_q, n_k: (n_k - n_q) // 2, lambda n_q, n_k: n_q,
+                change=tuple(map(_offset,
+                                 (lambda n_q, n_k: n_k // n_q, lambda n_q, n_k: (n_k - n_q) // 2, lambda n_q, n_k: n_q,
                                            lambda n_q, n_k: n_k % n_q))),
                 does="The queries are moved, but not by n_k - n_q.",
                 why="The last query, n_q - 1, must land on the last key, n_k - 1.",

@@ -74,9 +74,11 @@ MASK_MISTAKES = (
            ("multiplied by infinity",
             (_times(1.0, -np.inf), _times(1.0, np.inf), _times(-0.0, np.inf), _times(0.0, -np.inf),
              *(_times(1.0, v) for v in (-1e9, 1e9, -1e10, -1e4))),
-            "Masked scores are multiplied by infinity or a large number, or divided by 0, as by a mask: their signs decide "
+            "Masked scores are multiplied by infinity or a large number, or divided by 0, as by a mask: their signs "
+            "decide "
             "what comes out.")),
-    *alike("The softmax takes the exponential of each score: a masked one must not count at all, and only -inf does not.", NO_WEIGHT,
+    *alike("The softmax takes the exponential of each score: a masked one must not count at all, and only -inf does "
+           "not.", NO_WEIGHT,
            ("+inf instead of -inf", {"fill": fill_with(np.inf)}, "Masked scores are +inf."),
            ("NaN instead of -inf", {"fill": fill_with(np.nan)}, "Masked scores are NaN."),
            ("tiny number instead of -inf",
@@ -84,7 +86,8 @@ MASK_MISTAKES = (
             "Masked scores are 1e-9 or the like: nearly 0, where -1e9 is far below."),
            ("large positive number instead of -inf", tuple({"fill": fill_with(-value)} for value in FILLS),
             "Masked scores are a large positive number."),
-           ("the lowest score instead of -inf", _filled(np.min, _row_min), "Masked scores are as low as the lowest one, and no lower."),
+           ("the lowest score instead of -inf", _filled(np.min, _row_min),
+            "Masked scores are as low as the lowest one, and no lower."),
            ("masked scores negated", _filled(np.negative), "Masked scores have changed their sign.")),
     Mistake("large negative number instead of -inf",
             change=(*({"fill": fill_with(value)} for value in FILLS), {"fill": lowest_of_dtype},
@@ -106,14 +109,17 @@ MASK_MISTAKES = (
             "Allowed scores are lost: the answer is 0 or 1 where the mask is True, and -inf elsewhere.")),
     Mistake("hidden for all queries",
             change=tuple(_hidden_with(reduce, axis) for axis in (-2, -1) for reduce in (np.all, np.any)),
-            does="A whole row or column is treated alike: as soon as one entry of the mask is False, or only if all are.",
+            does="A whole row or column is treated alike: as soon as one entry of the mask is False, or only if all "
+                 "are.",
             why="Each entry of the mask speaks for one query and one key.",
             ask="Over which axis does your all, or any, go?"),
     *(replace(mistake, alone=True) for mistake in alike(
-        "A mean score, or one a little lower than the others, still has a weight. Only -inf is below every score.", NO_WEIGHT,
+        "A mean score, or one a little lower than the others, still has a weight. Only -inf is below every score.",
+        NO_WEIGHT,
         ("the mean instead of -inf", _filled(np.mean, lambda s: s.mean(axis=-1, keepdims=True)),
          "Masked scores are the mean of the scores."),
-        ("only below the lowest score", _filled(lambda s: s.min() - 1, lambda s: _row_min(s) - 1, lambda s: s - s.max()),
+        ("only below the lowest score",
+         _filled(lambda s: s.min() - 1, lambda s: _row_min(s) - 1, lambda s: s - s.max()),
          "Masked scores are a little lower than the lowest one."))),
     *(replace(mistake, alone=True) for mistake in alike(
         SHAPE_KEPT + " Each row has a mask of its own, and it may be False throughout.",
@@ -125,7 +131,8 @@ MASK_MISTAKES = (
         ("only the first row masked", tuple(map(_first_rows, (slice(0, 1), slice(1, None), slice(-1, None)))),
          "Some rows of the scores are masked, and the others stay as they were."),
         ("allowed scores changed",
-         _joined(lambda s, m: np.where(m, 1.0, s), lambda s, m: np.where(m, np.abs(s), -np.inf), lambda s, m: np.where(m, -s, -np.inf)),
+         _joined(lambda s, m: np.where(m, 1.0, s), lambda s, m: np.where(m, np.abs(s), -np.inf),
+                 lambda s, m: np.where(m, -s, -np.inf)),
          "Scores of allowed keys are changed."))),
     Mistake("softmax already applied", change={"finish_masked": softmax_of},
             does="Each row sums to 1: the answer holds weights, not scores.",

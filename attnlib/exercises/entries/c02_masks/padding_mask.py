@@ -60,7 +60,8 @@ EXERCISE = Exercise(
     mistakes=(
         INVERTED, ADDITIVE, NOTHING_ALLOWED,
         *alike("Positions count from 0: the first lengths[b] keys are 0 to lengths[b] - 1, and all of them are real.",
-               "At which positions do the real keys of a sequence of length 1 stand, and at which those of one of length 4?",
+               "At which positions do the real keys of a sequence of length 1 stand, and at which those of one of "
+               "length 4?",
                ("one key too many", _compared(lambda position, limit: position <= limit),
                 "Each sequence lets one padded key through."),
                ("one key too few", _compared(lambda position, limit: position < limit - 1),
@@ -71,10 +72,13 @@ EXERCISE = Exercise(
                 "The last lengths[b] keys are True.")),
         *(replace(mistake, alone=True) for mistake in alike(
             "The first lengths[b] keys are real, each sequence's from its own key 0 on.",
-            "How many entries of a row must be True for a sequence of length 4, and where does the second sequence start?",
-            ("two keys too many", _compared(lambda position, limit: position < limit + 2, lambda position, limit: position < limit - 2),
+            "How many entries of a row must be True for a sequence of length 4, and where does the second sequence "
+            "start?",
+            ("two keys too many",
+             _compared(lambda position, limit: position < limit + 2, lambda position, limit: position < limit - 2),
              "The edge of each row is off by two keys."),
-            ("half of the length", _limits(lambda lengths: lengths // 2, lambda lengths: 2 * lengths, lambda lengths: lengths / 2),
+            ("half of the length",
+             _limits(lambda lengths: lengths // 2, lambda lengths: 2 * lengths, lambda lengths: lengths / 2),
              "Each row has half as many keys as it should, or twice as many."),
             ("lengths added up", _limits(np.cumsum),
              "The lengths are taken as ends in one long row: each is added to those before."),
@@ -86,12 +90,14 @@ EXERCISE = Exercise(
                 does="The answer has shape (batch, n_k, n_k): a causal mask is joined to it.",
                 why="The mask hides padding, for any number of queries. What is causal is another mask.",
                 ask="How many queries will the scores have?"),
-        *alike("The scores have shape (batch, n_q, n_k): the batch stands in front, columns belong to keys, and an axis of "
+        *alike("The scores have shape (batch, n_q, n_k): the batch stands in front, columns belong to keys, and an "
+               "axis of "
                "length 1 serves any number of queries.",
                "Which axis of the scores does each axis of the mask line up with?",
                ("queries padded instead of keys", {"axes": lambda mask: mask[:, :, None]},
                 "The answer has shape (batch, n_k, 1): it masks rows of the scores."),
-               ("axis of the queries in front", {"axes": lambda mask: mask[None, :, :]}, "The answer has shape (1, batch, n_k)."),
+               ("axis of the queries in front", {"axes": lambda mask: mask[None, :, :]},
+                "The answer has shape (1, batch, n_k)."),
                ("queries padded too", ({"axes": lambda mask: mask[:, :, None] & mask[:, None, :]},
                                        {"axes": lambda mask: mask[:, :, None] | mask[:, None, :]}),
                 "The answer has shape (batch, n_k, n_k): rows of padded positions are masked, too."),

@@ -41,7 +41,8 @@ def _temperature_cases():
         return case(HUGE, [row, [0.0] * (len(row) - 1) + [1.0]], temperature, extreme=True)
 
     return [
-        case(PLAIN, [[0, 2, 6], [2, 4, 8]], 2.0), case(PLAIN, [[1, -2, 3]], 0.5), case(PLAIN, [[-3, -1]], 2.0), case(PLAIN, [[0, 3], [3, 6]], 3),
+        case(PLAIN, [[0, 2, 6], [2, 4, 8]], 2.0), case(PLAIN, [[1, -2, 3]], 0.5), case(PLAIN, [[-3, -1]], 2.0),
+        case(PLAIN, [[0, 3], [3, 6]], 3),
         Case(PLAIN, (normal(5, 7, seed=1), 2.0)), Case(PLAIN, (normal(7, 3, seed=2), 0.5)),
         Case(PLAIN, (normal(7, 11, seed=3), 0.7)), Case(PLAIN, (normal(3, 5, seed=12), 2.6)),
         case(SQUARE, [[0, 2], [4, 10]], 2.0), Case(SQUARE, (normal(5, 5, seed=3), 3.0)),
@@ -148,15 +149,18 @@ TEMPERATURE_MISTAKES = (
             ask="Where does your function use its parameter temperature?"),
     Mistake("temperature kept within limits",
             change=tuple({"temper": lambda s, t, limit=limit: s / limit(t)} for limit in (
-                lambda t: max(t, 0.1), lambda t: min(t, 10), lambda t: min(t, 1), lambda t: max(t, 0.5), lambda t: min(t, 2))),
+                lambda t: max(t, 0.1), lambda t: min(t, 10), lambda t: min(t, 1), lambda t: max(t, 0.5),
+                lambda t: min(t, 2))),
             numbers=lambda numbers: [{"temper": lambda s, t, c=c, cut=cut: s / cut(t, c)}
                                      for c in numbers if c > 0 for cut in (min, max)],
             does="A temperature above or below a limit counts as the limit.",
             why="Any temperature above 0 is allowed.",
             ask="Which temperatures does your function change?"),
     Mistake("maximum multiplied by the temperature",
-            change={"shift": no_shift, "shift_late": lambda tempered, s, t: tempered - s.max(axis=-1, keepdims=True) * t},
-            does="The maximum is multiplied by the temperature, the scores are divided by it. For small scores that does "
+            change={"shift": no_shift,
+                    "shift_late": lambda tempered, s, t: tempered - s.max(axis=-1, keepdims=True) * t},
+            does="The maximum is multiplied by the temperature, the scores are divided by it. For small scores that "
+                 "does "
                  "no harm; for large ones exp overflows or all exponentials underflow.",
             why="Only with the maximum of what goes into exp is the largest exponent 0.",
             ask="Of which numbers is the maximum that you subtract?"),

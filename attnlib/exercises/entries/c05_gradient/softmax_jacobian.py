@@ -153,14 +153,17 @@ EXERCISE = Exercise(
                 change=tuple(map(_on_diagonal, (
                     lambda w: w * (1 + w), lambda w: w * w, lambda w: -w, lambda w: 1.0,
                     lambda w: (1 - w) ** 2, lambda w: w * w * (1 - w), lambda w: w * (1 - w) ** 2,
-                    lambda w: 2 * w * (1 - w), lambda w: w * (1 - w) / 2, lambda w: w - 1, lambda w: w * (w.sum() - 2 * w),
+                    lambda w: 2 * w * (1 - w), lambda w: w * (1 - w) / 2, lambda w: w - 1,
+                    lambda w: w * (w.sum() - 2 * w),
                     lambda w: np.sqrt(w), lambda w: np.exp(w), lambda w: 1 / w))),
                 does="Off the diagonal it is right; on it another number than w_i (1 - w_i) stands.",
-                why="On the diagonal the derivative of the numerator, w_i, comes to that of the denominator, -w_i squared.",
+                why="On the diagonal the derivative of the numerator, w_i, comes to that of the denominator, -w_i "
+                    "squared.",
                 ask="What is the derivative of weight i with respect to score i?"),
         Mistake("another product beside the diagonal",
                 change=tuple(map(_beside_diagonal, (
-                    lambda a, b: -a, lambda a, b: -b, lambda a, b: a, lambda a, b: b, lambda a, b: -a * (1 - b), lambda a, b: -b * (1 - a), lambda a, b: -1.0,
+                    lambda a, b: -a, lambda a, b: -b, lambda a, b: a, lambda a, b: b, lambda a, b: -a * (1 - b),
+                    lambda a, b: -b * (1 - a), lambda a, b: -1.0,
                     lambda a, b: 1.0, lambda a, b: -2 * a * b, lambda a, b: -a * b / 2, lambda a, b: -(a * b) ** 2,
                     lambda a, b: -a - b, lambda a, b: a - b, lambda a, b: b - a,
                     lambda a, b: -np.sqrt(a * b)))),
@@ -178,7 +181,8 @@ EXERCISE = Exercise(
                 ask="Does weight 0 depend on the last score?"),
         Mistake("summed over an axis", change={"finish": lambda j: j.sum(axis=0)},
                 does="The answer has n entries, all of them 0: the Jacobian's rows have been added.",
-                why="The Jacobian itself is asked for. Its rows sum to 0, as moving all scores together changes nothing.",
+                why="The Jacobian itself is asked for. Its rows sum to 0, as moving all scores together changes "
+                    "nothing.",
                 ask="How many derivatives are there, for n weights and n scores?"),
         Mistake("divided by n", change={"finish": lambda j: j / len(j)},
                 does="The entries are n times too small.",

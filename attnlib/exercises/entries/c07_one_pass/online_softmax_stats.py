@@ -163,7 +163,8 @@ EXERCISE = Exercise(
         "start": lambda: (-np.inf, 0.0),
         "blocks": lambda blocks: blocks,
         "new_max": Step(lambda row_max, block: max(row_max, block.max()), "the running maximum", True),
-        "rescale": Step(lambda row_sum, row_max, new_max: row_sum * np.exp(row_max - new_max), "the rescaled sum", True),
+        "rescale": Step(lambda row_sum, row_max, new_max: row_sum * np.exp(row_max - new_max), "the rescaled sum",
+                        True),
         "block_sum": Step(lambda block, row_max, new_max: _exp_sum(block, new_max), "the block's sum", True),
         "join": lambda rescaled, added, row_max, new_max: rescaled + added,
         "finish": lambda row_max, row_sum: (row_max, row_sum),
@@ -214,7 +215,8 @@ EXERCISE = Exercise(
                     lambda old, new: np.exp(2 * (old - new)), lambda old, new: np.exp((old - new) / 2),
                     lambda old, new: np.exp2(old - new), lambda old, new: 10.0 ** (old - new),
                     lambda old, new: 1 / (1 + new - old), lambda old, new: old / new, lambda old, new: new / old,
-                    lambda old, new: np.exp(-new), lambda old, new: np.exp(old), lambda old, new: 1 - np.exp(old - new))),
+                    lambda old, new: np.exp(-new), lambda old, new: np.exp(old),
+                                  lambda old, new: 1 - np.exp(old - new))),
                 does="When the maximum grows, the old sum gets a factor that is not exp(old maximum - new maximum).",
                 why="exp(score - new) is exp(score - old) times exp(old - new).",
                 ask="By which factor does exp(score - maximum) change when the maximum changes?"),
@@ -243,17 +245,25 @@ EXERCISE = Exercise(
                 ask="What should row_sum be for a single score?"),
         Mistake("divided by the number of scores", change=(
                     {"answer": lambda blocks: _of_all(blocks, lambda s, lengths: np.exp(s - s.max()).mean())},
-                    {"answer": lambda blocks: _of_all(blocks, lambda s, lengths: np.exp(s - s.max()).sum() / len(lengths))}),
+                    {"answer": lambda blocks: _of_all(blocks,
+                                                      lambda s, lengths: np.exp(s - s.max()).sum() / len(lengths))}),
                 does="The sum is divided by the number of scores, or of blocks.",
                 why="The sum itself is asked for: it is what the exponentials are divided by.",
                 ask="What should row_sum be for n equal scores?"),
         Mistake("rescaled the wrong way",
-                change=({"rescale": _wrong_way},
-                        {"rescale": lambda row_sum, row_max, new_max: row_sum * np.exp(new_max - row_max)}),
+                change={"rescale": _wrong_way},
                 does="The old sum grows when the maximum grows.",
                 why="Relative to a larger maximum the old exponentials are smaller: the factor is exp(old "
                     "- new), never above 1.",
                 ask="Should the old sum become smaller or larger when the maximum grows?"),
+        Mistake("factor infinite at the first block",
+                change={"rescale": lambda row_sum, row_max, new_max: row_sum * np.exp(new_max - row_max)},
+                does="Before the first block the sum, 0, is multiplied by an infinite factor: that is NaN, and stays "
+                     "NaN.",
+                why="The factor is exp(old maximum - new maximum), which is 0 where the old maximum is -inf. Without "
+                    "exp, or "
+                    "with old and new exchanged, it is infinite.",
+                ask="What is your factor at the first block, where the old maximum is -inf?"),
         Mistake("new block rescaled too",
                 change=({"join": _both_rescaled},
                         {"join": lambda rescaled, added, row_max, new_max:
@@ -365,7 +375,6 @@ EXERCISE = Exercise(
         Mistake("no exponential in the factor",
                 change=({"rescale": lambda row_sum, row_max, new_max: row_sum * (row_max - new_max)
                          if row_sum else 0.0},
-                        {"rescale": lambda row_sum, row_max, new_max: row_sum * (row_max - new_max)},
                         {"rescale": lambda row_sum, row_max, new_max: row_sum + row_max - new_max if row_sum else 0.0}),
                 does="The old sum is changed by old maximum - new maximum, not by the exponential of it.",
                 why="A difference of exponents is a factor exp(difference).",
