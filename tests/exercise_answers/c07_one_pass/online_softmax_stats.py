@@ -337,7 +337,7 @@ def stats_to_the_block(blocks):
     return top, total
 
 
-@answers.wrong("rescaled the wrong way or no exponential in the factor")
+@answers.wrong("factor infinite at the first block")
 def stats_without_exp(blocks):
     row_max, row_sum = -np.inf, 0.0
     for block in blocks:
