@@ -24,7 +24,7 @@ def log_softmax_shifted(scores, axis=-1):
     return shifted - np.log(np.exp(shifted).sum(axis=axis, keepdims=True))
 
 
-@answers.right()
+@answers.wrong("log-sum-exp subtracted from the scores as they are")
 def log_softmax_pairwise(scores, axis=-1):
     return scores - np.logaddexp.reduce(scores, axis=axis, keepdims=True)
 
@@ -114,6 +114,7 @@ def log_softmax_no_keepdims(scores, axis=-1):
 
 @answers.wrong("axis ignored")
 def log_softmax_last_axis(scores, axis=-1):
+    scores = scores - scores.max(axis=-1, keepdims=True)
     return scores - np.logaddexp.reduce(scores, axis=-1, keepdims=True)
 
 
@@ -125,6 +126,7 @@ def log_softmax_one_sum(scores, axis=-1):
 
 @answers.wrong("sign flipped")
 def log_softmax_loss(scores, axis=-1):
+    scores = scores - scores.max(axis=axis, keepdims=True)
     return np.logaddexp.reduce(scores, axis=axis, keepdims=True) - scores
 
 
@@ -229,3 +231,9 @@ def log_clipped(scores, axis=-1):
     shifted = scores - scores.max(axis=axis, keepdims=True)
     logs = shifted - np.log(np.exp(shifted).sum(axis=axis, keepdims=True))
     return np.maximum(logs, np.finfo(scores.dtype).min)
+
+
+@answers.right()
+def log_softmax_in_float64(scores, axis=-1):
+    wide = scores.astype(np.float64)
+    return (wide - np.logaddexp.reduce(wide, axis=axis, keepdims=True)).astype(scores.dtype)

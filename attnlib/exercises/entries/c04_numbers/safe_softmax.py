@@ -4,10 +4,11 @@ from dataclasses import replace
 
 import numpy as np
 
+from ...families.choose import also, pick
 from ...families.logsumexp import DEAD_ROW
 from ...families.masks import ZERO_FILL
-from ...families.softmax import (AFTER_MISTAKES, AXIS_MISTAKES, COUNTED_AS_1, EXPONENTIAL_MISTAKES, KEEPDIMS_MISTAKES,
-    LOWEST_INSTEAD, LOW_FILLS, SHIFT_MISTAKES, SIGN, SOFTMAX_STEPS, TOTAL_MISTAKES, UNIFORM, along_cases,
+from ...families.softmax import (ALL_SOFTMAX_MISTAKES, COUNTED_AS_1, LOWEST_INSTEAD, LOW_FILLS, SOFTMAX_STEPS,
+                                 along_cases,
     beside_dead_rows, lowest_scores, softmax_steps_answer)
 from ...model import FLOAT16, FLOAT32, HUGE, NEG_INF, Case, Exercise, Mistake, Step, normal
 
@@ -122,11 +123,11 @@ def stops_at_dead_rows(run):
     return STOPS if own and not run(np.array([[0.0, 1.0], [2.0, -np.inf]])).failure else None
 
 
-def _of_finite_scores(mistake):
-    """The minimum may be taken of the finite scores alone."""
-    if mistake.name != "minimum subtracted instead of maximum":
-        return mistake
-    return replace(mistake, change=(*mistake.variants, {"shift": lambda s, axis: s - lowest_scores(s, axis)}))
+def _beside_dead_rows(mistake):
+    """The minimum may be taken of the finite scores alone; and a sum may be 0."""
+    if mistake.name == "minimum subtracted instead of maximum":
+        return also(mistake, {"shift": lambda s, axis: s - lowest_scores(s, axis)})
+    return beside_dead_rows(mistake)
 
 
 def _cases():
@@ -165,6 +166,24 @@ EXERCISE = Exercise(
         "Twice np.where, before use: where the maximum is -inf take 0; where the sum is 0 take 1. "
         "All other rows stay as they are.",
     ),
-    mistakes=(*DEAD_ROW_MISTAKES, *map(_of_finite_scores, SHIFT_MISTAKES), *EXPONENTIAL_MISTAKES, SIGN,
-              *map(beside_dead_rows, TOTAL_MISTAKES), *AXIS_MISTAKES, *KEEPDIMS_MISTAKES, *AFTER_MISTAKES, UNIFORM),
+    mistakes=(
+        *DEAD_ROW_MISTAKES, *map(_beside_dead_rows, pick(
+            ALL_SOFTMAX_MISTAKES, "no maximum subtracted", "minimum subtracted instead of maximum",
+            "mean subtracted instead of maximum", "median subtracted instead of maximum", "maximum never below 0",
+            "a fixed number subtracted instead of the maximum", "one maximum for the whole array",
+            "one score subtracted instead of the maximum", "maximum of absolute values", "divided by the maximum",
+            "maximum added", "scores clipped", "standardised scores", "no exponential",
+            "absolute values instead of exponentials",
+            "squares instead of exponentials", "power of 2 instead of e", "power of 10 instead of e",
+            "exponential taken twice",
+            "softplus instead of exp", "1 subtracted from the exponentials", "sigmoid instead of softmax",
+            "argmax instead of softmax", "sign flipped", "not divided by the sum", "divided by the mean",
+            "divided by the Euclidean length", "divided by the number of scores", "sum over the wrong axis",
+            "sum without keepdims", "epsilon in the denominator", "sum never below 1", "one score left out of the sum",
+            "exponential of the sum instead of the sum of exponentials", "divided by the sum of the scores",
+            "logarithm of the softmax", "softmax over everything", "softmax over the queries' axis",
+            "softmax over the first axis", "softmax over all axes but the first", "softmax over the second axis",
+            "maximum without keepdims", "maximum over the wrong axis", "rounded", "small weights raised",
+            "softmax twice",
+            "uniform weights"))),
 )
