@@ -134,9 +134,14 @@ def _arrays(args):
             yield from arg.items
 
 
-def alike(why, ask, *mistakes):
+def alike(why, ask, *mistakes, **common):
     """Mistakes that are wrong for one reason and led out of by one question: (name, change, does) each."""
-    return tuple(Mistake(name, does=does, why=why, ask=ask, change=change) for name, change, does in mistakes)
+    return tuple(Mistake(name, does=does, why=why, ask=ask, change=change, **common) for name, change, does in mistakes)
+
+
+def ways(step, *functions):
+    """A mistake's variants that change one step: one for each function."""
+    return tuple({step: function} for function in functions)
 
 
 def each(change, suits=lambda number: True):

@@ -14,7 +14,7 @@ def inputs(axes, numbers=(), make=None, sizes=(), leading=True):
     """The cases of an exercise whose arguments have these axes: {argument: "n_q d_k"}.
 
     Two of ordinary sizes, a larger one, and one whose arrays lie in memory in another order; equal sizes; one and
-    two leading axes; float32 and float16. `numbers` are the arguments behind the arrays, drawn in turn: each a
+    two leading axes; float32, also with equal sizes, and float16. `numbers` are the arguments behind the arrays, drawn in turn: each a
     tuple of values. `make` has functions of (shape, seed, dtype) for arguments that are not just normal numbers.
     `sizes` are what each case takes from, instead of SIZES and LARGE: two dicts, or three.
     """
@@ -43,6 +43,7 @@ def inputs(axes, numbers=(), make=None, sizes=(), leading=True):
         case(LEADING, other, (2, 3))
         case(LEADING, small, (3, 2), order="F")
     case(FLOAT32, small, dtype=np.float32)
+    case(FLOAT32, 3, dtype=np.float32)
     case(FLOAT16, other, dtype=np.float16)
     return made
 
