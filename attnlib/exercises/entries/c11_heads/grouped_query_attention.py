@@ -5,7 +5,7 @@ from types import SimpleNamespace
 
 import numpy as np
 
-from ...families.attention import (ATTENTION_FITTED, ATTENTION_MISTAKES, ATTENTION_STEPS, CAUSAL, SCALE_BY_D_V,
+from ...families.attention import (ATTENTION_FITTED, ATTENTION_MISTAKES, ATTENTION_STEPS, CAUSAL,
     VALUE_MISTAKES, attention_answer)
 from ...families.choose import first_variants, pick
 from ...families.heads import D_MODEL_SCALE, ONE_LEADING_AXIS, OVER_HEADS, SCALE_BY_HEADS, joined, swap_heads
@@ -240,14 +240,14 @@ GROUPED_MISTAKES = (
     *first_variants(pick(SCALE_MISTAKES, "no scale", "d_k instead of sqrt(d_k)", "multiplied by sqrt(d_k)",
                          "sqrt(n_k) instead of sqrt(d_k)", "sqrt(n_q) instead of sqrt(d_k)",
                          "1/2 instead of a square root")),
-    SCALE_BY_D_V, CAUSAL,
+    *pick(ATTENTION_MISTAKES, "sqrt(d_v) instead of sqrt(d_k)"), CAUSAL,
     *pick(ATTENTION_MISTAKES, "K Qᵀ instead of Q Kᵀ", "no transpose", "reshape instead of transpose",
           "cosine instead of dot product", "no maximum subtracted", "one maximum for the whole array",
           "minimum subtracted instead of maximum", "no exponential", "power of 2 instead of e",
           "argmax instead of softmax", "sign flipped", "not divided by the sum", "sum over the wrong axis",
           "softmax over the queries' axis", "softmax over everything", "softmax left out", "scale after the softmax",
           "sum without keepdims", "Aᵀ V instead of A V", "one key left out", "softmax of the weights", "rounded"),
-    *VALUE_MISTAKES[1:],
+    *VALUE_MISTAKES,
 )
 
 ONE_KEY_HEAD, ALL_KEY_HEADS = "one key head", "as many key heads as query heads"
