@@ -156,6 +156,15 @@ EXERCISE = Exercise(
               "dead rows NaN", "dead rows uniform", "dead rows not masked", "dead rows not divided",
               "dead rows attend to one key", "every row that holds a masked key set to 0",
               "rows that hold a masked key uniform", "everything 0 if one query may attend to nothing"),
+        # rare under a mask: looked for by themselves
+        *(replace(mistake, alone=True) for mistake in pick(
+            ATTENTION_MISTAKES,
+            "d_k fixed in the code", "scale rounded to an integer", "square root of the scores",
+            "distance instead of dot product", "half of the features", "maximum of absolute values",
+            "divided by the maximum", "scores clipped", "absolute values instead of exponentials",
+            "squares instead of exponentials", "ReLU instead of the exponential", "weights ignored",
+            "only some of the largest weights", "small weights set to 0", "keys shifted by one",
+            "n_q keys instead of n_k")),
         *pick(ATTENTION_MISTAKES,
               "d_k instead of sqrt(d_k)", "no scale", "multiplied by sqrt(d_k)", "sqrt(n_k) instead of sqrt(d_k)",
               "sqrt(n_q) instead of sqrt(d_k)", "1/2 instead of a square root", "d_k read from the first axis",
