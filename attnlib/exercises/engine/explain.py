@@ -93,7 +93,8 @@ def first_differs(a, b, relative):
 
 def negligible(values, reference, relative):
     """Whether all values are 0 beside the reference, but for rounding."""
-    return bool(values.size) and bool(np.abs(values).max() <= 0.1 * relative * np.abs(reference).max())
+    limit = 0.1 * relative * np.abs(reference).max(initial=0)
+    return bool(np.isfinite(limit) and np.abs(values).max(initial=0) <= limit)
 
 
 def compare_part(values, dtype, predicted, reference, case, imprecise):
