@@ -25,6 +25,7 @@ MASKED_STEPS = {
     "combine_mask": lambda mask, scores: mask,
     "mask_powers": lambda powers, mask: powers,
     "mask_weights": lambda weights, mask: weights,
+    "fill_weights": lambda weights, mask, dtype: weights,
     "dead_rows": lambda weights, mask, scores: np.where(_somewhere(mask), weights, 0.0),
 }
 
@@ -148,8 +149,8 @@ MASKING_MISTAKES = (
                only_allowed, lambda weights, mask: weights * mask)),
             "Masked weights are 0, but the weights of a query no longer sum to 1."),
            ("-inf after the softmax", tuple(
-               {"fill": no_fill, "mask_weights": lambda weights, mask, e=e: np.where(mask, weights, e), **more}
-               for e in (-np.inf, -1e9) for more in ({}, {"dead_rows": _left_alone})),
+               {"fill": no_fill, "fill_weights": _filled(number), **more}
+               for number in (-np.inf, -1e9) for more in ({}, {"dead_rows": _left_alone})),
             "Masked weights, and not masked scores, become -inf or a large negative number.")),
     Mistake("masked keys in the maximum", change={"fill": no_fill, "mask_powers": only_allowed},
             does="It is right, unless a masked key's score is far above the allowed ones: then all "

@@ -24,7 +24,8 @@ def masked_attention_answer(do, query, key, value, attn_mask):
     axis = do.axis(-1, masked)
     powers = do.mask_powers(do.exponential(do.shift(masked, axis), axis), mask)
     weights = do.weights_out(do.divide(powers, do.total(powers, axis)))
-    weights = do.dead_rows(do.mask_weights(weights, mask), mask, scores)
+    weights = do.fill_weights(do.mask_weights(weights, mask), mask, do.dtype)
+    weights = do.dead_rows(weights, mask, scores)
     output = av_product_answer(do, do.scale_weights(weights, query), do.choose_values(query, key, value))
     return do.answer_out(do.residual(output, query, value), weights, scores)
 

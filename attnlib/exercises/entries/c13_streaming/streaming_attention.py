@@ -221,11 +221,11 @@ STREAM_MISTAKES = (
            ("sum replaced in every block", {"old_sum": lambda row_sum, factor: np.zeros_like(row_sum)},
             "The output goes on, and is divided by the sum of the last block alone."),
            ("only the last block", {"factor": lambda row_max, new_max: np.zeros_like(new_max)},
-            "The output is that of the last block alone."),
-           ("sum starts at 1", {"start": lambda query, value: _start(query, value, 0.0, 1.0)},
-            "1 is in the running sum before the first block, and counts where the maximum starts at 0 too.")),
+            "The output is that of the last block alone.")),
     *alike("What came before is carried along: sum and output so far, rescaled, and the block's own added to each.",
-           "What is added to the running sum, and what to the output, for a block of 3 keys?",
+           "What is in the running sum before the first block, and what is added to it for a block of 3 keys?",
+           ("sum starts at 1", {"start": lambda query, value: _start(query, value, 0.0, 1.0)},
+            "1 is in the running sum before the first block, and counts where the maximum starts at 0 too."),
            ("mean instead of the sum of a block", ways(
                "block_sum", lambda powers, factor: powers.mean(axis=-1, keepdims=True),
                lambda powers, factor: _row_highest(powers)),
@@ -398,7 +398,8 @@ def read_in_blocks(run):
     held, outcome = peak_memory(run, *long, 256)
     if outcome.failure or held < 3 * row:
         return None
-    return ALL_KEYS if peak_memory(run, *long, 32768)[0] - held < 0.5 * row else None
+    more, outcome = peak_memory(run, *long, 32768)
+    return ALL_KEYS if not outcome.failure and more - held < 0.5 * row else None
 
 
 def _started_with(number):
