@@ -1,6 +1,7 @@
 """Answers to streaming_attention, written as learners write them."""
 
 import math
+import mmap
 
 import numpy as np
 
@@ -412,3 +413,25 @@ def streaming_rescaled_the_wrong_way(query, key, value, block_size):
         row_sum, output = row_sum * factor + e.sum(-1, keepdims=True), output * factor + e @ value[..., a:b, :]
         row_max = new_max
     return output / row_sum
+
+
+@answers.wrong("scores of all keys kept")
+def streaming_not_at_all_in_torch(query, key, value, block_size):
+    import torch
+
+    q, k, v = (torch.from_numpy(np.array(array)).double() for array in (query, key, value))
+    return (torch.softmax(q @ k.mT / math.sqrt(q.shape[-1]), dim=-1) @ v).numpy().astype(query.dtype)
+
+
+@answers.wrong("scores of all keys kept")
+def streaming_into_mapped_memory(query, key, value, block_size):
+    shape = (*query.shape[:-1], key.shape[-2])
+    scores = np.frombuffer(mmap.mmap(-1, 8 * math.prod(shape))).reshape(shape)
+    for a, b in regular(key.shape[-2], block_size):
+        scores[..., a:b] = scaled(query, key[..., a:b, :])
+    highest = np.maximum.reduce([scores[..., a:b].max(-1, keepdims=True) for a, b in regular(key.shape[-2], block_size)])
+    output = total = 0
+    for a, b in regular(key.shape[-2], block_size):
+        e = np.exp(scores[..., a:b] - highest)
+        output, total = output + e @ value[..., a:b, :], total + e.sum(-1, keepdims=True)
+    return (output / total).astype(query.dtype)
