@@ -13,6 +13,7 @@ from attnlib.exercises.engine import prove
 from attnlib.exercises.engine.numbers import read_number
 from attnlib.exercises.engine.prove import load_answers, problems, prove_pairs, prove_singles
 from attnlib.exercises.model import PARTS, Mistake
+from attnlib.exercises.sandbox import replaced
 
 ENTRIES = [entry for entries in load_answers().values() for entry in entries]
 NAMES = list(exercises())
@@ -29,6 +30,7 @@ def test_wrong_answer_is_named(entry):
     result = grade(entry.exercise, entry.function)
     assert result.status in ("incorrect", "error"), result.message
     assert set(result.mistakes) == set(entry.names), result.message
+    assert all(name.count(" or ") <= 1 for name in result.mistakes), result.message
     lines = result.message.split("\n")
     assert all(len(line) <= 76 for line in lines) and len(lines) <= 25, result.message
 
@@ -87,6 +89,21 @@ def test_habits_of_torch_are_told_in_numpys_words(name, function, said):
     assert said in " ".join(grade(name, function).message.split())
 
 
+def test_underflow_made_an_error_is_one_in_a_browser_too(monkeypatch):
+    def softmax(scores, axis=-1):
+        with np.errstate(under="raise"):
+            e = np.exp(scores - scores.max(axis=axis, keepdims=True))
+            return e / e.sum(axis=axis, keepdims=True)
+
+    def exp(x, *args, original=np.exp, **kwargs):  # no floating-point flags
+        with np.errstate(all="ignore"):
+            return original(x, *args, **kwargs)
+
+    monkeypatch.setattr(np, "exp", exp)
+    monkeypatch.setattr(replaced, "FLAGS", False)
+    assert "underflow encountered in exp" in grade("softmax", softmax).message
+
+
 def test_keepdims_is_not_mentioned_where_nothing_is_reduced():
     def causal_mask(n_q, n_k):
         return np.arange(n_q) >= np.arange(n_k)
@@ -107,7 +124,7 @@ def test_one_number_of_short_vectors_is_told_as_a_formula():
             total += query[i] * key[i]
         return total
 
-    assert "query[1]·key[1] + 1; it should be query[0]·key[0]" in " ".join(grade("dot_score", dot_score).message.split())
+    assert "query[0]·key[0] + 1; it should be query[0]·key[0]" in " ".join(grade("dot_score", dot_score).message.split())
 
 
 @pytest.mark.parametrize("name", NAMES)

@@ -58,7 +58,7 @@ AXIS_KEPT = Mistake(
     "axis kept",
     does="The values are right, but the answer has an axis of length 1 too many.",
     why="An axis of length 1 broadcasts later, where nobody expects it.",
-    ask="What does keepdims do, or a None in an index?")
+    ask="Which of your lines adds an axis of length 1, or keeps one that should go?")
 
 AXIS_DROPPED = Mistake(
     "axis dropped",

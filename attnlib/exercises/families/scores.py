@@ -231,6 +231,5 @@ def score_cases():
         Case(LEADING, (np.array([[[1.0, 2.0]], [[3.0, 1.0]]]), np.array([[[1.0, 1.0]], [[2.0, 0.0]]]))),
         Case(FLOAT32, (np.array([[1, 2]], f4), np.array([[3, 4]], f4))),
         Case(FLOAT32, (normal(3, 3, seed=11, dtype=f4), normal(3, 3, seed=12, dtype=f4))),
-        Case(FLOAT16, (np.array([[1, 2]], np.float16), np.array([[3, 4]], np.float16))),
         *inputs(dict(query="n_q d_k", key="n_k d_k")),
     ]

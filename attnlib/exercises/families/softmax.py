@@ -4,7 +4,8 @@ from dataclasses import replace
 
 import numpy as np
 
-from ..model import FLOAT16, FLOAT32, HUGE, LEADING, NEG_INF, PLAIN, SMALL, SQUARE, Case, Mistake, Step, alike, each, normal
+from ..model import (FLOAT16, FLOAT32, HUGE, LEADING, NEG_INF, PLAIN, SMALL, SQUARE, Case, Mistake, Step, alike, each,
+    normal)
 from .choose import pick
 from .masks import ZERO_FILL
 
@@ -114,9 +115,10 @@ SHIFT_MISTAKES = (
            ("standardised scores", _shifted(_by_deviation(np.mean), _by_deviation(np.max)),
             "The scores are divided by their standard deviation.")),
     Mistake("scores clipped",
-            change=_shifted(*(clip for c in (10, 20, 30, 50, 80, 88, 100, 500,
-                                             700) for clip in _clipped(c)[:2 if c > 30 else 1])),
-            numbers=lambda numbers: [{"shift": clip} for c in numbers if 1 < abs(c) < 1000 for clip in _clipped(abs(c))],
+            change=_shifted(*(clip for c in (10, 20, 30, 50, 80, 88, 100, 500, 700)
+                              for clip in _clipped(c)[:2 if c > 30 else 1])),
+            numbers=lambda numbers: [{"shift": clip} for c in numbers if 1 < abs(c) < 1000
+                                     for clip in _clipped(abs(c))],
             does="Large scores are cut to a limit, and their differences disappear.",
             why="Scores of 10000 and 9999 have the same weights as scores of 1 and 0, not equal ones.",
             ask="What should the softmax of 10000, 9999 be?"),

@@ -118,6 +118,31 @@ def _iter(original):
     return lambda *args: calls(*args) if len(args) == 2 else original(*args)
 
 
+def _has_flags():
+    """Whether floating-point errors are noticed: not in a browser."""
+    try:
+        with np.errstate(under="raise"):
+            np.exp(np.array([-1000.0]))
+    except FloatingPointError:
+        return True
+    return False
+
+
+FLAGS = _has_flags()
+
+
+def _exp(original):
+    """np.exp, with the errors that np.seterr or np.errstate asks for."""
+    def exp(x, *args, **kwargs):
+        found = original(x, *args, **kwargs)
+        for kind, text, value in (("under", "underflow", 0), ("over", "overflow", np.inf)):
+            if np.geterr()[kind] == "raise" and (np.isfinite(x) & (found == value)).any():
+                raise FloatingPointError(f"{text} encountered in exp")
+        return found
+
+    return exp
+
+
 def _stand_ins(meter, silent):
     """(module, name, what stands there while a learner's function runs)."""
     for module, names in SHUT.items():
@@ -129,6 +154,8 @@ def _stand_ins(meter, silent):
     yield builtins, "open", _open(open)
     yield io, "open", _open(open)
     yield time, "sleep", _sleep(meter, time.sleep)
+    if not FLAGS:
+        yield np, "exp", _exp(np.exp)
     if hasattr(signal, "SIGALRM"):
         yield signal, "signal", _set_handler(signal.signal)
     yield sys, "setrecursionlimit", lambda depth: _set_recursion_limit(min(depth, DEEPEST))

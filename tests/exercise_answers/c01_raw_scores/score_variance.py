@@ -72,8 +72,3 @@ for names, function in (
 @answers.wrong("standard deviations not squared", "variances added")
 def variance_of_sums(d_k, std_query, std_key):
     return d_k * (std_query + std_key)
-
-
-@answers.wrong("standard deviations not squared", "variances added")
-def variance_of_a_sum(d_k, std_query, std_key):
-    return d_k * (std_query + std_key)

@@ -77,7 +77,8 @@ EXERCISE = Exercise(
                ("scores negated", {"finish_scores": lambda scores: -scores}, "Every score has the wrong sign."),
                ("absolute value", {"finish_scores": np.abs}, "No score is negative.")),
         Mistake("logarithm instead of the root", alone=True,
-                change=tuple({"scale": lambda scores, query, key, more=more: scores / np.log(query.shape[-1] + more)} for more in (1, 0)),
+                change=tuple({"scale": lambda scores, query, key, more=more: scores / np.log(query.shape[-1] + more)}
+                             for more in (1, 0)),
                 does="The scores are divided by a logarithm of d_k.",
                 why="The standard deviation of a sum of d_k products grows like sqrt(d_k).",
                 ask="How does the standard deviation of q · k grow with d_k?"),

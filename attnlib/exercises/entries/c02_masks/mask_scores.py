@@ -149,7 +149,8 @@ def _masking_cases():
         return mask(*shape, seed=seed)
 
     return [
-        Case(PLAIN, (np.array([[1.0, -2.0, 3.0], [4.0, 5.0, -6.0]]), np.array([[True, False, True], [False, True, True]]))),
+        Case(PLAIN, (np.array([[1.0, -2.0, 3.0], [4.0, 5.0, -6.0]]),
+                     np.array([[True, False, True], [False, True, True]]))),
         Case(BROADCAST, (np.array([[1.0, -2.0], [3.0, 4.0]]), np.array([True, False]))),
         Case(BROADCAST, (normal(2, 5, 3, seed=4), mask(5, 3))),
         Case(BROADCAST, (normal(2, 3, 5, 7, seed=5), mask(2, 1, 1, 7))),

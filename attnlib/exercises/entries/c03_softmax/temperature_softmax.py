@@ -6,7 +6,8 @@ import numpy as np
 
 from ...families.choose import pick
 from ...families.softmax import ALL_SOFTMAX_MISTAKES, EPSILONS, NO_MAXIMUM, SOFTMAX_STEPS, extreme_rows, no_shift
-from ...model import FLOAT16, FLOAT32, HUGE, LEADING, PLAIN, SMALL, SQUARE, Case, Exercise, Mistake, Step, alike, each, normal
+from ...model import (FLOAT16, FLOAT32, HUGE, LEADING, PLAIN, SMALL, SQUARE, Case, Exercise, Mistake, Step, alike, each,
+    normal)
 
 
 def temperature_softmax_answer(do, scores, temperature):

@@ -74,9 +74,9 @@ def _own_number(name):
     return _log_of(lambda weights: weights + getattr(np.finfo(weights.dtype), name))
 
 
-def _lse(scores):
-    highest = scores.max(axis=-1, keepdims=True)
-    return highest + np.log(np.exp(scores - highest).sum(axis=-1, keepdims=True))
+def _lse(scores, axis):
+    highest = scores.max(axis=axis, keepdims=True)
+    return highest + np.log(np.exp(scores - highest).sum(axis=axis, keepdims=True))
 
 
 def _along(of):
@@ -190,7 +190,8 @@ LOG_SOFTMAX_MISTAKES = (
     *alike("The denominator of the softmax is the sum of exp(score), of the same exponentials as its numerator.",
            "Of what is the sum in your logarithm?",
            ("sign flipped in the sum",
-            _subtracted(lambda z, logs, scores: scores - _lse(-scores), lambda z, logs, scores: z - _lse(-z)),
+            (_along(lambda z, logs, scores, axis: scores - _lse(-scores, axis)),
+             _along(lambda z, logs, scores, axis: z - _lse(-z, axis))),
             "The log-sum-exp is that of the negative scores."),
            ("no exponential in the sum",
             (*_in_sum(lambda s: s, np.abs), {**_in_sum(np.abs)[0], "log": lambda total: np.log(total + 1)},

@@ -151,7 +151,8 @@ LSE_SHIFTS = (
             "Large scores become twice as large before exp.")),
     Mistake("scores clipped",
             change=_scores(*(clip for c in (50, 80, 88, 100, 500, 700) for clip in _clipped(c)[:2 if c == 700 else 1])),
-            numbers=lambda numbers: [change for c in numbers if 1 < abs(c) < 1000 for change in _scores(*_clipped(abs(c)))],
+            numbers=lambda numbers: [change for c in numbers if 1 < abs(c) < 1000
+                                     for change in _scores(*_clipped(abs(c)))],
             does="Large scores are cut to a limit, and their differences disappear.",
             why="The log-sum-exp of 10000 and 9999 is a little above 10000.",
             ask="What should the log-sum-exp of 10000, 9999 be?"),
@@ -262,8 +263,8 @@ DEAD_MISTAKES = (
            ("+inf for a row of -inf", _dead_as(np.inf), "A row of nothing but -inf gives +inf.")),
     Mistake("large negative number instead of -inf",
             change=(*map(_dead_as, (-1e9, -1e30, -1e4) + LOWEST), *map(_low_as, LOW_FILLS),
-                    *({"scores_in": lambda s, v=value: np.where(np.isneginf(s), v, s), **UNGUARDED} for value in (-1e9,
-                                                                                                                  -1e30)),
+                    *({"scores_in": lambda s, v=value: np.where(np.isneginf(s), v, s), **UNGUARDED}
+                      for value in (-1e9, -1e30)),
                     *_ended(lambda lse, scores, axis: np.nan_to_num(lse.squeeze(axis)))),
             numbers=lambda numbers: [change(v) for v in numbers if v < 0 for change in (_dead_as, _low_as)],
             does="A large negative number stands in for -inf: it is counted among scores as low, or a row of nothing "

@@ -318,7 +318,7 @@ EXERCISE = Exercise(
                  "rescale": lambda row_sum, row_max, new_max: row_sum * np.exp2(row_max - new_max)},
                 "Powers of 2 are summed."),
                ("sum starts at 1",
-                {"rescale": lambda row_sum, row_max, new_max: 1.0 if row_max == -np.inf else row_sum * np.exp(row_max - new_max)},
+                {"rescale": lambda total, old, new: 1.0 if old == -np.inf else total * np.exp(old - new)},
                 "The sum is too large by one term: it starts at 1, not at 0.")),
         Mistake("no maximum subtracted",
                 change=(UNSHIFTED, _finished(lambda row_max, row_sum: (row_max, row_sum * np.exp(row_max))),
