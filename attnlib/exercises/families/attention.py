@@ -60,7 +60,8 @@ ATTENTION_SOFTMAX_MISTAKES = (
           "softmax over all axes but the first", "softmax over the second axis"), OVER_EVERYTHING,
     *alike("The softmax turns scores into weights, shares of one whole, and only weights may mix the values.",
            "Between which two products does the softmax stand, and what do the weights of one query sum to?",
-           ("softmax after the values", {**NO_SOFTMAX, "finish_output": lambda output, weights, value: softmax_of(output)},
+           ("softmax after the values",
+            {**NO_SOFTMAX, "finish_output": lambda output, weights, value: softmax_of(output)},
             "The raw scores are mixed with the values, and the softmax is taken of the output."),
            ("softmax left out", NO_SOFTMAX, "The values are mixed with the raw scores themselves."),
            ("softmax of the output", {"finish_output": lambda output, weights, value: softmax_of(output)},
@@ -72,7 +73,8 @@ ATTENTION_SOFTMAX_MISTAKES = (
             "The scores are multiplied by a fixed number before the softmax: the weights are too sharp or too even."),
            ("scale after the softmax", (
                {"scale": unscaled, "scale_weights": lambda weights, query: weights / math.sqrt(query.shape[-1])},
-               {"scale": unscaled, "finish_output": lambda output, weights, value: output / math.sqrt(value.shape[-1])}),
+               {"scale": unscaled,
+                "finish_output": lambda output, weights, value: output / math.sqrt(value.shape[-1])}),
             "The scores are not scaled, and the weights or the output are divided by a square root instead."),
            ("sqrt(d_v) instead of sqrt(d_k)", {"rescale": lambda scores, query, value: (
                scores * math.sqrt(query.shape[-1] / value.shape[-1]))},
@@ -89,7 +91,8 @@ ATTENTION_SOFTMAX_MISTAKES = (
             "Negative scores count as 0, and the others as they are."),
            ("softmax plus one", {"scores_in": lambda s: np.concatenate([s, np.zeros_like(s[..., :1])], axis=-1),
                                  "weights_out": lambda weights: weights[..., :-1]},
-            "A score of 0 that belongs to no key is in the sum: the weights of a query sum to less than 1."), alone=True),
+            "A score of 0 that belongs to no key is in the sum: the weights of a query sum to less than 1."),
+            alone=True),
 )
 
 
@@ -116,14 +119,16 @@ def _with_axes(n_axes, text, step="transpose"):
 ATTENTION_PRODUCT_MISTAKES = (
     also(*pick(PRODUCT_MISTAKES, "K Qᵀ instead of Q Kᵀ"), {
         "product": lambda query, key_t: np.einsum("...id,...dj->...ji", query, key_t)}),
-    *pick(PRODUCT_MISTAKES, "no transpose", "reshape instead of transpose", ".T on a batched array", "elementwise product",
+    *pick(PRODUCT_MISTAKES, "no transpose", "reshape instead of transpose", ".T on a batched array",
+          "elementwise product",
           "cosine instead of dot product", "summed over the batch", "features multiplied instead of summed",
           "largest feature instead of the sum", "half of the features", "sum instead of product",
           "smaller entry instead of product", "np.dot on batches"),
     Mistake("axes counted from the front",
             change=(*ways("transpose", *(lambda key, i=i: np.swapaxes(key, i, i + 1) for i in (1, 0, 2))),
                     *(_with_axes(n, "axes don't match array") for n in (3, 4)),
-                    *(_with_axes(n, text, "keys") for text in ("not enough values to unpack", "einsum") for n in (3, 4))),
+                    *(_with_axes(n, text, "keys") for text in ("not enough values to unpack", "einsum")
+                      for n in (3, 4))),
             does="The function is right for one number of axes, and for no other.",
             why="Leading (batch, head) axes may be none, one or two: swapaxes(1, 2), or a shape unpacked into three "
                 "names, is right for three axes alone. The last two are always -2 and -1.",
@@ -195,7 +200,8 @@ def attention_cases():
         some(LEADING, (3, 3, 3), (3, 3, 3), (3, 3, 3), seed=44),
         tiny(FLOAT32, [[1, 2]], [[3, 4]], [[2, 4]], np.float32),
         tiny(HUGE, [[100], [0]], [[100], [99], [0]], three), tiny(HUGE, [[-100], [0]], [[100], [101], [102]], three),
-        tiny(HUGE, [[100, 0], [1, 0]], [[0, 1], [0, 2], [0, 3]], three), tiny(HUGE, [[4], [1]], [[100], [99], [0]], three),
+        tiny(HUGE, [[100, 0], [1, 0]], [[0, 1], [0, 2], [0, 3]], three),
+        tiny(HUGE, [[4], [1]], [[100], [99], [0]], three),
         tiny(HUGE, [[200], [1]], [[100], [-100], [100]], three),
         tiny(HUGE, [[1000]], [[1]] * 10 + [[0]], [[n] for n in range(11)]), *inputs(ATTENTION_AXES),
     ]
@@ -203,7 +209,8 @@ def attention_cases():
 
 def epsilon_of(number):
     return Mistake(
-        f"{number:.4g} added to the sum", change={"total": lambda powers, axis: powers.sum(axis=axis, keepdims=True) + number},
+        f"{number:.4g} added to the sum",
+        change={"total": lambda powers, axis: powers.sum(axis=axis, keepdims=True) + number},
         does=f"{number:.4g} is added to the sum of the exponentials: a row of weights does not sum to 1.",
         why="With the maximum subtracted the sum is at least 1 wherever a row has any score above -inf.",
         ask="How small can the sum get once the maximum is subtracted?")
@@ -220,7 +227,8 @@ def scores_cut_at(number):
 
 def scores_capped_at(number):
     return Mistake(
-        f"scores capped at {abs(number):.4g}", change={"finish_scores": lambda scores: number * np.tanh(scores / number)},
+        f"scores capped at {abs(number):.4g}",
+        change={"finish_scores": lambda scores: number * np.tanh(scores / number)},
         does=f"The scores go through {abs(number):.4g} tanh(score / {abs(number):.4g}).",
         why="The softmax takes the scores as they are; a query may prefer one key by far.",
         ask="What happens to a large score before your softmax?")

@@ -70,7 +70,8 @@ INTERLEAVED_MERGE = Mistake(
 
 HEAD_MISTAKES = (
     Mistake("only for one leading axis", change={"axes": one_leading_axis},
-            does="The function is right with one batch axis; without one, or with two, it stops or answers something else.",
+            does="The function is right with one batch axis; without one, or with two, it stops or answers something "
+                 "else.",
             why="There may be any number of leading axes. Unpacking a shape into a fixed number of names, or "
                 "axes counted from the front, fits one number only.",
             ask="How do you get the sizes from the shape, however many axes stand before them?"),
@@ -92,9 +93,10 @@ HEAD_MISTAKES = (
            ("features dealt out in turn", {"split": lambda x, n_heads: swap(
                x.reshape(*x.shape[:-1], x.shape[-1] // n_heads, n_heads))},
             "Head i gets the features i, i + n_heads, i + 2 n_heads and so on."),
-           ("heads in reverse order", {"finish_heads": lambda heads: heads[..., ::-1, :, :]}, "The first head stands last.")),
-    *alike("Within a head a score is a sum of as many products as one head's queries have features, and the scale makes "
-           "up for their number alone.",
+           ("heads in reverse order", {"finish_heads": lambda heads: heads[..., ::-1, :, :]},
+            "The first head stands last.")),
+    *alike("Within a head a score is a sum of as many products as one head's queries have features, and the scale "
+           "makes up for their number alone.",
            "Over which index does the sum in q · k run within one head, and how long is it?",
            ("sqrt(n_heads) instead of sqrt(d_k)", {
                "scale": lambda scores, query, key: scores / math.sqrt(query.shape[-3])},

@@ -85,7 +85,8 @@ def _hidden_rows_get(number):
 
 def _for_all_queries(choose):
     """One row of the mask for all queries."""
-    return {"combine_mask": lambda mask, scores: np.broadcast_to(choose(np.broadcast_to(mask, scores.shape)), scores.shape)}
+    return {"combine_mask": lambda mask, scores: np.broadcast_to(
+        choose(np.broadcast_to(mask, scores.shape)), scores.shape)}
 
 
 # without a maximum a large negative number cannot be told from -inf
@@ -122,16 +123,16 @@ MASKING_MISTAKES = (
            ("0 times infinity", with_dead_rows(lambda scores, mask, dtype: scores + np.where(mask, np.nan, -np.inf)),
             "A query that may attend to something gets NaN, as 0 * inf is."),
            ("positive number instead of -inf", with_dead_rows(*map(_filled, (1e9, 1e4, 1.0, 1e-9))),
-            "Masked scores are a number above 0, such as 1e9, or 1e-9, which is nearly 0 and no large negative number."),
+            "Masked scores are a number above 0: 1e9, say, or 1e-9, which is nearly 0 and no large negative number."),
            ("the lowest score instead of -inf", with_dead_rows(*map(as_low_as_the_lowest, (None, -1))),
             "Masked scores are as low as the lowest one, and no lower."),
            ("large negative number instead of -inf", (
                *({"fill": _filled(value), "dead_rows": _left_alone, **KNOWN_SHIFT} for value in LARGE),
                *({"fill": _filled(value), **KNOWN_SHIFT} for value in LARGE[1:7]),
                {"fill": _filled(LARGE[0]), "dead_rows": numbers_only, **KNOWN_SHIFT}),
-            "Masked scores are a number such as -1e9: beside scores as low they get a weight. A query that may attend to "
-            "nothing gets uniform weights, or NaN in float16 where the number overflows, unless its weights are set to 0 "
-            "afterwards."),
+            "Masked scores are a number such as -1e9: beside scores as low they get a weight. A query that may attend "
+            "to nothing gets uniform weights, or NaN in float16 where the number overflows, unless its weights are set "
+            "to 0 afterwards."),
            ("large negative number added", (
                *({"fill": added_to_masked(*how), "dead_rows": _left_alone, **KNOWN_SHIFT} for how in LARGE_ADDED),
                {"fill": added_to_masked(-1e4)}, {"fill": added_to_masked(-1e3)}),
@@ -174,7 +175,8 @@ MASKING_MISTAKES = (
                for reduce in (np.all, np.any) for more in ({}, {"dead_rows": _left_alone})),
             "A key is hidden from all queries as soon as it is hidden from one, or only if it is from all.")),
     Mistake("equal weights for all allowed keys",
-            change=tuple({"finish_scores": lambda scores: 0 * scores, **more} for more in ({}, {"dead_rows": _left_alone})),
+            change=tuple({"finish_scores": lambda scores: 0 * scores, **more}
+                         for more in ({}, {"dead_rows": _left_alone})),
             does="A query gets the plain mean of the values that it may attend to.",
             why="The mask says which keys may count; how much each of them counts is up to its score.",
             ask="Where do the scores enter your weights?"),
@@ -182,11 +184,12 @@ MASKING_MISTAKES = (
             does="A query that may attend to nothing gets NaN.",
             why="Its maximum is -inf, and -inf - -inf is NaN. By definition its output is 0.",
             ask="What is the maximum of a row in which every score is -inf, and what is its sum of exponentials?"),
-    *alike("By definition the output of a query that may attend to nothing is 0, and the others attend as the mask says.",
+    *alike("By definition the output of a query that may attend to nothing is 0, and the others attend as the mask "
+           "says.",
            "What are the weights of a row in which every key is masked, and which rows are these?",
            ("dead rows uniform", _dead_rows_get(lambda weights, scores: 1 / weights.shape[-1]),
-            "A query that may attend to nothing gets the mean of all values: its weights come out equal, as with a very "
-            "negative number in place of -inf."),
+            "A query that may attend to nothing gets the mean of all values: its weights come out equal, as with a "
+            "very negative number in place of -inf."),
            ("dead rows not masked", _dead_rows_get(lambda weights, scores: softmax_of(scores)),
             "A query that may attend to nothing attends to every key, as if there were no mask."),
            ("dead rows not divided", _dead_rows_get(lambda weights, scores: 1.0),

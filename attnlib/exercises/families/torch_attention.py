@@ -56,12 +56,14 @@ def _in_half(*steps):
 
 WIDTH_MISTAKES = alike(
     "A float16 score above 2048 is a multiple of 2, a bfloat16 one above 256 too: different scores become equal. And "
-    "weights that nearly cancel are lost. So everything is computed in float32, and the output is rounded once, at the end.",
+    "weights that nearly cancel are lost. So everything is computed in float32, and the output is rounded once, at "
+    "the end.",
     "Which dtype have your scores, and which your weights, if the query is bfloat16?",
     ("computed in half precision", _in_half("scores_width", "weights_width"),
      "Half-precision inputs are multiplied and normalised in half precision, in one of its two dtypes at least."),
     ("scores in half precision", _in_half("scores_width"),
-     "The scores of half-precision inputs are rounded to half precision before the softmax: widening them then is too late."),
+     "The scores of half-precision inputs are rounded to half precision before the softmax: widening them then is too "
+     "late."),
     ("weights in half precision", _in_half("weights_width"),
      "The weights of half-precision inputs are rounded to half precision before they meet the values."))
 

@@ -15,9 +15,12 @@ def av_cases():
         return Case(aspect, (np.array(weights, dtype), np.array(value, dtype)))
 
     return [
-        tiny(PLAIN, [[0.5, 0.5, 0]], [[2, 4], [6, 0], [1, 1]]), tiny(PLAIN, [[1, 0], [0.25, 0.75], [0.5, 0.5]], [[4], [8]]),
-        tiny(SQUARE, [[1, 0], [0.5, 0.5]], [[2, 4], [6, 0]]), tiny(LEADING, [[[1, 0]], [[0.5, 0.5]]], [[[2], [4]], [[6], [0]]]),
-        tiny("weights after dropout", [[0.5, 0], [0, 0]], [[2], [6]]), tiny(FLOAT32, [[0.5, 0.5]], [[2], [6]], np.float32),
+        tiny(PLAIN, [[0.5, 0.5, 0]], [[2, 4], [6, 0], [1, 1]]),
+        tiny(PLAIN, [[1, 0], [0.25, 0.75], [0.5, 0.5]], [[4], [8]]),
+        tiny(SQUARE, [[1, 0], [0.5, 0.5]], [[2, 4], [6, 0]]),
+        tiny(LEADING, [[[1, 0]], [[0.5, 0.5]]], [[[2], [4]], [[6], [0]]]),
+        tiny("weights after dropout", [[0.5, 0], [0, 0]], [[2], [6]]),
+        tiny(FLOAT32, [[0.5, 0.5]], [[2], [6]], np.float32),
         *inputs(AXES, make={"weights": lambda shape, seed, dtype: random_weights(*shape, seed=seed, dtype=dtype)}),
     ]
 
@@ -31,12 +34,14 @@ EXERCISE = Exercise(
         "Output i is the sum over all keys j of weight (i, j) times value j.",
         "Value j is row j of value. Which product of two matrices multiplies a row of the left one "
         "with the rows of the right one?",
-        "A matrix product sums over the last axis of the left factor and the last but one of the "
-        "right factor. Both are the keys' axis here: nothing needs to be transposed.",
+        "A matrix product sums over the last axis of the left factor and the last but one of the right factor. Both "
+        "are the keys' axis here: nothing needs to be transposed.",
     ),
     mistakes=pick(
-        AV_MISTAKES, "Aᵀ V instead of A V", "V A instead of A V", "transposed values", "A * V instead of A @ V", "not summed",
-        "summed over the features instead of the keys", "summed over the queries instead of the keys", "features summed",
+        AV_MISTAKES, "Aᵀ V instead of A V", "V A instead of A V", "transposed values", "A * V instead of A @ V",
+        "not summed",
+        "summed over the features instead of the keys", "summed over the queries instead of the keys",
+        "features summed",
         "outputs summed over the queries", "outputs averaged over the queries", "output transposed", "reshaped values",
         "weights averaged over the batch", "outputs summed over the batch", "np.dot of batched weights",
         "weights averaged over the queries", "only the first query", "weights ignored", "only the best key's value",

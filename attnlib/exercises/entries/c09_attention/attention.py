@@ -1,7 +1,7 @@
 """The exercise attention."""
 
-from ...families.attention import (ATTENTION_AXES, ATTENTION_FITTED, ATTENTION_MISTAKES, ATTENTION_STEPS, attention_answer,
-    attention_cases)
+from ...families.attention import (ATTENTION_AXES, ATTENTION_FITTED, ATTENTION_MISTAKES, ATTENTION_STEPS,
+    attention_answer, attention_cases)
 from ...families.choose import pick
 from ...model import Exercise
 

@@ -2,8 +2,8 @@
 
 from ...families.attention import ATTENTION_AXES, ATTENTION_MISTAKES
 from ...families.choose import pick
-from ...families.torch_attention import (HALF_ASPECTS, TORCH_MISTAKES, TORCH_STEPS, WIDTH_MISTAKES, attention_torch_answer,
-    attention_torch_cases, calls_own_attention, leaves_torch, stays_on_the_cpu)
+from ...families.torch_attention import (HALF_ASPECTS, TORCH_MISTAKES, TORCH_STEPS, WIDTH_MISTAKES,
+    attention_torch_answer, attention_torch_cases, calls_own_attention, leaves_torch, stays_on_the_cpu)
 from ...families.torch_calls import torch_missing
 from ...model import Exercise
 
@@ -11,17 +11,16 @@ from ...model import Exercise
 EXERCISE = Exercise(
     name="attention_torch", signature="(query, key, value)", place=4,
     axes=ATTENTION_AXES, answer_axes="n_q d_v", library="torch",
-    text="Scaled dot-product attention on torch tensors of any device and floating dtype, written "
-         "out: half precision is computed in float32 inside, and the output has the query's dtype.",
+    text="Scaled dot-product attention on torch tensors of any device and floating dtype, written out: half precision "
+         "is computed in float32 inside, and the output has the query's dtype.",
     answer=attention_torch_answer, steps=TORCH_STEPS, cases=attention_torch_cases,
     hints=(
-        "The three steps are those of NumPy: scores, softmax, weighted sum. torch says dim where "
-        "NumPy says axis.",
+        "The three steps are those of NumPy: scores, softmax, weighted sum. torch says dim where NumPy says axis.",
         "key.mT swaps the last two axes, whatever stands before them; @ treats the others as a batch.",
-        "Note the query's dtype first. If it is float16 or bfloat16, turn all three inputs into "
-        "float32; float64 must stay float64.",
-        "After the softmax over dim=-1 multiply with the values, and only then go back with "
-        "output.to(dtype), where dtype is the one noted at the start.",
+        "Note the query's dtype first. If it is float16 or bfloat16, turn all three inputs into float32; float64 must "
+        "stay float64.",
+        "After the softmax over dim=-1 multiply with the values, and only then go back with output.to(dtype), where "
+        "dtype is the one noted at the start.",
     ),
     mistakes=(
         *WIDTH_MISTAKES, *TORCH_MISTAKES,

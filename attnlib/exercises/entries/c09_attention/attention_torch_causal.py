@@ -8,8 +8,8 @@ from ...families.attention import ATTENTION_AXES, ATTENTION_MISTAKES
 from ...families.choose import pick
 from ...families.masked_attention import MASKING_MISTAKES, as_low_as_the_lowest, no_fill, only_allowed
 from ...families.masks import CAUSAL_MASK_MISTAKES, TRIANGLE_MISTAKES, TRIANGLE_STEPS, aligned_mask_answer, fill_with
-from ...families.torch_attention import (HALF_ASPECTS, TORCH_MISTAKES, TORCH_STEPS, WIDTH_MISTAKES, attention_torch_answer,
-    attention_torch_cases, calls_own_attention, hooked, leaves_torch, stays_on_the_cpu)
+from ...families.torch_attention import (HALF_ASPECTS, TORCH_MISTAKES, TORCH_STEPS, WIDTH_MISTAKES,
+    attention_torch_answer, attention_torch_cases, calls_own_attention, hooked, leaves_torch, stays_on_the_cpu)
 from ...families.torch_calls import torch_missing
 from ...model import HUGE, Case, Exercise, Mistake, Step, alike, each, ways
 
@@ -89,7 +89,8 @@ CAUSAL_MISTAKES = (
     *(_as_under_any_mask(name, change) for name, change in (
         ("masked scores set to 0", _filled(0.0)), ("+inf instead of -inf", _filled(np.inf)),
         ("mask added", {"fill": lambda scores, mask, dtype: scores + mask}),
-        ("0 times infinity", {"answer": lambda query, key, value: np.full((*query.shape[:-1], value.shape[-1]), np.nan)}),
+        ("0 times infinity",
+         {"answer": lambda query, key, value: np.full((*query.shape[:-1], value.shape[-1]), np.nan)}),
         ("positive number instead of -inf", _filled(1e9, 1e4, 1.0, 1e-9)),
         ("the lowest score instead of -inf", ways("fill", *map(as_low_as_the_lowest, (None, -1)))),
         ("mask after the softmax", {"fill": no_fill, "mask_weights": only_allowed}),

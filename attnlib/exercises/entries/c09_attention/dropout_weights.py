@@ -46,7 +46,8 @@ def _scaled_by(*factors):
 
 def _chosen(kept, dropped):
     """A change: what stands where keep is True, and where it is False."""
-    return {"drop": lambda weights, keep, p: np.where(keep, kept(weights, p), dropped(weights, p)), "rescale": _as_they_are}
+    return {"drop": lambda weights, keep, p: np.where(keep, kept(weights, p), dropped(weights, p)),
+            "rescale": _as_they_are}
 
 
 def _itself(weights, p):
@@ -71,12 +72,16 @@ MINUS_INF = {"drop": lambda weights, keep, p: np.where(keep, weights, -np.inf)}
 DROPOUT_MISTAKES = (
     *alike("A weight is kept with probability 1 - p: the factor that restores its mean is 1/(1 - p).",
            "What is the mean of a weight that is kept with probability 1 - p, and what brings it back to the weight?",
-           ("not divided by 1 - p", _scaled_by(lambda p: 1), "Dropped weights are 0, and the kept ones stay as they were."),
+           ("not divided by 1 - p", _scaled_by(lambda p: 1),
+            "Dropped weights are 0, and the kept ones stay as they were."),
            ("multiplied by 1 - p", _scaled_by(lambda p: 1 - p), "The kept weights shrink by 1 - p."),
-           ("p instead of 1 - p", _scaled_by(lambda p: 1 / p, lambda p: p, lambda p: 1 / p if p else 1, lambda p: p if p else 1),
+           ("p instead of 1 - p",
+            _scaled_by(lambda p: 1 / p, lambda p: p, lambda p: 1 / p if p else 1, lambda p: p if p else 1),
             "The kept weights are scaled by p, the probability of dropping."),
-           ("square root of 1 - p", _scaled_by(lambda p: 1 / np.sqrt(1 - p)), "The kept weights are divided by sqrt(1 - p)."),
-           ("divided by 1 - p twice", _scaled_by(lambda p: (1 - p) ** -2), "The kept weights are divided by 1 - p two times."),
+           ("square root of 1 - p", _scaled_by(lambda p: 1 / np.sqrt(1 - p)),
+            "The kept weights are divided by sqrt(1 - p)."),
+           ("divided by 1 - p twice", _scaled_by(lambda p: (1 - p) ** -2),
+            "The kept weights are divided by 1 - p two times."),
            ("divided by 1 + p", _scaled_by(lambda p: 1 / (1 + p), lambda p: 1 + p), "The factor is made with 1 + p."),
            ("p and 1 - p both in the factor", _scaled_by(
                lambda p: p / (1 - p), lambda p: (1 - p) / p if p else 1, lambda p: (1 - p) / p),
@@ -123,14 +128,16 @@ DROPOUT_MISTAKES = (
            ("dropped weights removed", {"drop": lambda weights, keep, p: weights[keep]},
             "The answer is one long row of the kept weights, and no longer lines up with the values."),
            ("keep returned instead of the weights", tuple({
-               "drop": lambda weights, keep, p: np.where(keep, 1.0, 0.0), **more} for more in ({}, {"rescale": _as_they_are})),
+               "drop": lambda weights, keep, p: np.where(keep, 1.0, 0.0),
+               **more} for more in ({}, {"rescale": _as_they_are})),
             "The answer holds 0 and one other number: the weights themselves are lost."),
            ("small weights dropped", ways("drop", lambda weights, keep, p: np.where(weights > p, weights, 0.0),
                                           lambda weights, keep, p: np.where(weights < p, weights, 0.0)),
             "Weights are compared with p, which is a probability and no limit, and keep is not used.")),
     *alike("keep says which weights stay: where it is False the weight becomes 0, and each entry speaks for itself.",
            "What should stand where keep is False?",
-           ("rows treated as a whole", ways("sense", *(_whole(reduce, axis) for axis in (-1, -2) for reduce in (np.any, np.all))),
+           ("rows treated as a whole",
+            ways("sense", *(_whole(reduce, axis) for axis in (-1, -2) for reduce in (np.any, np.all))),
             "A row or a column of weights is kept or dropped as a whole."),
            ("dropped weights set to something else", tuple(
                _chosen(kept, other) for kept in (_grown, _itself) for other in (
@@ -166,7 +173,8 @@ def dropout_weights_cases():
         return Case(aspect, (np.array(weights, float), np.array(keep, bool), p), aspect in (P_ZERO, ALL_DROPPED))
 
     return [
-        tiny(PLAIN, [[0.5, 0.25, 0.25]], [[1, 0, 1]], 0.5), tiny(PLAIN, [[0.5, 0.5], [0.75, 0.25]], [[1, 1], [0, 1]], 0.2),
+        tiny(PLAIN, [[0.5, 0.25, 0.25]], [[1, 0, 1]], 0.5),
+        tiny(PLAIN, [[0.5, 0.5], [0.75, 0.25]], [[1, 1], [0, 1]], 0.2),
         some(PLAIN, (5, 7), 0.3, 1), some(PLAIN, (7, 3), 0.1, 2, order="F"), some(PLAIN, (37, 41), 0.75, 3),
         some(SQUARE, (5, 5), 0.4, 4), some(LEADING, (2, 5, 7), 0.3, 5), some(LEADING, (2, 3, 5, 7), 0.6, 6, order="F"),
         tiny(P_ZERO, [[0.5, 0.5]], [[1, 1]], 0.0),

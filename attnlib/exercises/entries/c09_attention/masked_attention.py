@@ -61,7 +61,8 @@ def _under_a_mask():
         {"fill": no_fill, "mask_weights": _renormalised(e), "divide": SOFTMAX_STEPS["divide"],
          "total": SOFTMAX_STEPS["total"]} for e in (1e-6, 1e-8, 1e-9))))
     yield replace(
-        CAUSAL, change=(*CAUSAL.variants, {"combine_mask": lambda mask, scores: mask & np.tri(*scores.shape[-2:], dtype=bool)},
+        CAUSAL,
+        change=(*CAUSAL.variants, {"combine_mask": lambda mask, scores: mask & np.tri(*scores.shape[-2:], dtype=bool)},
                         {**CAUSAL.variants[0], "dead_rows": numbers_only}),
         does="Keys after the query are hidden, or their scores or weights set to 0, whatever the mask says of them.",
         why="Who may attend to whom is said by attn_mask alone: it may be causal, or anything else.",
@@ -91,10 +92,12 @@ def masked_attention_cases():
     def some(aspect, sizes, mask, seed, dtype=np.float64, batch=()):
         n_q, n_k, d_k, d_v = sizes
         shapes = (n_q, d_k), (n_k, d_k), (n_k, d_v)
-        return Case(aspect, (*(normal(*batch, *shape, seed=seed + i, dtype=dtype) for i, shape in enumerate(shapes)), mask))
+        return Case(aspect,
+                    (*(normal(*batch, *shape, seed=seed + i, dtype=dtype) for i, shape in enumerate(shapes)), mask))
 
     def tiny(aspect, query, key, value, mask):
-        return Case(aspect, (*(np.array(array, float) for array in (query, key, value)), np.array(mask, bool)), aspect == HUGE)
+        return Case(aspect, (*(np.array(array, float) for array in (query, key, value)), np.array(mask, bool)),
+                    aspect == HUGE)
 
     dead = random_mask(5, 7, seed=11)
     dead[1], dead[3] = False, True
@@ -112,7 +115,8 @@ def masked_attention_cases():
         some(BROADCAST, (3, 5, 7, 11), random_mask(2, 1, 1, 5), 22, batch=(2, 3)),
         tiny(LEADING, [[[1, 2]], [[3, 1]]], [[[1, 0], [2, 1]], [[0, 3], [1, 1]]], [[[4], [8]], [[2], [-4]]],
              [[[1, 1]], [[1, 1]]]),
-        tiny(DEAD, *three, [[1, 0, 1], [0, 0, 0]]), some(DEAD, (5, 7, 3, 2), dead, 31), some(DEAD, (5, 5, 3, 2), square, 31),
+        tiny(DEAD, *three, [[1, 0, 1], [0, 0, 0]]), some(DEAD, (5, 7, 3, 2), dead, 31),
+        some(DEAD, (5, 5, 3, 2), square, 31),
         some(DEAD, (5, 3, 7, 2), np.array([[True], [False], [True], [True], [False]]), 40),
         some(DEAD, (5, 7, 3, 2), np.stack([dead, random_mask(5, 7, seed=3)]), 34, batch=(2,)),
         *(some(DEAD, (2, 3, 5, 7), single, 37, dtype=dtype) for dtype in (np.float32, np.float16)),
@@ -142,8 +146,8 @@ EXERCISE = Exercise(
         "softmax then gives it the weight 0, and the others sum to 1.",
         "In a row in which every score is -inf the maximum is -inf too, and -inf - -inf is NaN. Which "
         "rows are these? attn_mask.any(axis=-1, keepdims=True) tells.",
-        "Set the weights of those rows to 0 with np.where before the product with the values; or "
-        "subtract 0 instead of a maximum of -inf, and divide by 1 instead of a sum of 0.",
+        "Set the weights of those rows to 0 with np.where before the product with the values; or subtract 0 instead of "
+        "a maximum of -inf, and divide by 1 instead of a sum of 0.",
     ),
     mistakes=(
         *_under_a_mask(),

@@ -114,13 +114,15 @@ def _row_times(step, axis):
 
 
 def _sum_times_sum(step, axis):
-    return {step: lambda grad_scores, other, own: grad_scores.sum(axis=axis)[..., None] * other.sum(axis=-2, keepdims=True)}
+    return {step: lambda grad_scores, other, own: (
+        grad_scores.sum(axis=axis)[..., None] * other.sum(axis=-2, keepdims=True))}
 
 
 BACKWARD_MISTAKES = (
     *map(_everywhere, pick(SCALE_MISTAKES, "no scale", "d_k instead of sqrt(d_k)", "multiplied by sqrt(d_k)",
                            "sqrt(n_k) instead of sqrt(d_k)")),
-    *alike("The scores are Q Kᵀ / sqrt(d_k): the weights need that scale, and so do the derivatives of the scores, once.",
+    *alike("The scores are Q Kᵀ / sqrt(d_k): the weights need that scale, and so do the derivatives of the scores, "
+           "once.",
            "Which factor stands before q · k in a score, and what does it become in the derivatives for Q, K and V?",
            ("no scale in the forward pass", {"scale": unscaled},
             "The gradients are scaled, but the weights they start from are those of unscaled scores."),
@@ -130,7 +132,8 @@ BACKWARD_MISTAKES = (
             "grad_query and grad_key are sqrt(d_k) times too large, though the scores are scaled."),
            ("scale twice in the gradients", _in_gradients(lambda *given: _scaled(_scaled(*given), *given[1:])),
             "grad_query or grad_key, or both, are divided by d_k instead of sqrt(d_k)."),
-           ("scale inverted in the gradients", _in_gradients(lambda scores, query, key: scores * math.sqrt(query.shape[-1])),
+           ("scale inverted in the gradients",
+            _in_gradients(lambda scores, query, key: scores * math.sqrt(query.shape[-1])),
             "grad_query or grad_key, or both, are multiplied by sqrt(d_k) instead of divided."),
            ("another size under the root in the gradients", _in_gradients(*(
                lambda scores, query, key, size=size: scores / math.sqrt(size(query, key))
@@ -157,7 +160,8 @@ BACKWARD_MISTAKES = (
            ("A instead of Aᵀ in grad_value", {"grad_value": lambda weights, grad, value: weights @ grad},
             "grad_value is A times grad_output, which fits only for n_q = n_k."),
            ("values instead of grad_output in grad_value", ways(
-               "grad_value", lambda weights, grad, value: swap(weights) @ value, lambda weights, grad, value: weights @ value),
+               "grad_value", lambda weights, grad, value: swap(weights) @ value,
+               lambda weights, grad, value: weights @ value),
             "grad_value is made of the values, not of grad_output."),
            ("grad_scores instead of the weights in grad_value", ways(
                "grad_value", lambda weights, grad, value: swap(_softmax_backward(weights, grad @ swap(value))) @ grad,
@@ -167,7 +171,8 @@ BACKWARD_MISTAKES = (
            "Which two arrays make the gradient of the weights, and over which index does the sum run?",
            ("value not transposed in grad_weights", {"grad_weights": lambda grad, value: grad @ value},
             "grad_output is multiplied by the values as they are, which fits only for n_k = d_v."),
-           ("grad_output left out of grad_scores", {"grad_weights": lambda grad, value: np.ones_like(grad) @ swap(value)},
+           ("grad_output left out of grad_scores",
+            {"grad_weights": lambda grad, value: np.ones_like(grad) @ swap(value)},
             "grad_value is right, but grad_query and grad_key do not depend on grad_output."),
            ("grad_output ignored", {"grad_in": np.ones_like}, "The gradients are those of the sum of the output.")),
     *alike("Query i and key j meet in score (i, j): with dS, its gradient, that of Q is dS K and that of K is dSᵀ Q.",
@@ -196,8 +201,8 @@ BACKWARD_MISTAKES = (
                LAST_QUERY, {"grad_key": LAST_QUERY["grad_key"]}, {"grad_value": LAST_QUERY["grad_value"]}, LAST_KEY,
                {**LAST_KEY, "grad_key": LAST_QUERY["grad_key"]}, {**LAST_KEY, **LAST_QUERY}),
             "A gradient holds what the last query, or the last key, adds to it: = stands where += belongs.")),
-    *alike("The softmax's derivative subtracts from each gradient the mean of its row under the weights, and multiplies "
-           "with the weight: A * (dA - sum of A * dA).",
+    *alike("The softmax's derivative subtracts from each gradient the mean of its row under the weights, and "
+           "multiplies with the weight: A * (dA - sum of A * dA).",
            "Which brackets does the formula of the softmax's derivative have, and what stands in them?",
            ("softmax not differentiated", {"back_times": lambda weights, centred, grad, total: grad},
             "The gradient of the weights is handed on as the gradient of the scores."),
@@ -252,10 +257,14 @@ def backward_cases():
     return [
         # equal scores in a row: weights of 1/2
         tiny(PLAIN, [[2, 0, 0, 0]], [[1, 0, 0, 0], [1, 4, 0, 0]], [[4], [0]], [[1]]),
-        tiny(PLAIN, [[0, 2, 0, 0], [2, 0, 0, 0]], [[1, 0, 2, 0], [1, 0, 0, 4], [1, 0, 2, 2]], [[4], [0], [5]], [[1], [3]]),
-        tiny(SQUARE, [[2, 0], [1, 1]], [[1, 0], [1, 4]], [[4, 1], [0, 2]], [[1, 0], [2, 3]]), Case(SQUARE, tuple(some_equal)),
-        tiny(LEADING, [[[2, 0]], [[1, 1]]], [[[1, 0], [1, 4]], [[0, 2], [1, 0]]], [[[4], [0]], [[2], [6]]], [[[1]], [[3]]]),
-        huge([[100, 0], [1, 2]], [[100, 0], [100, 8], [0, 1]]), huge([[-100, 0], [1, 2]], [[100, 0], [100, 8], [101, 1]]),
+        tiny(PLAIN, [[0, 2, 0, 0], [2, 0, 0, 0]], [[1, 0, 2, 0], [1, 0, 0, 4], [1, 0, 2, 2]], [[4], [0], [5]],
+             [[1], [3]]),
+        tiny(SQUARE, [[2, 0], [1, 1]], [[1, 0], [1, 4]], [[4, 1], [0, 2]], [[1, 0], [2, 3]]),
+        Case(SQUARE, tuple(some_equal)),
+        tiny(LEADING, [[[2, 0]], [[1, 1]]], [[[1, 0], [1, 4]], [[0, 2], [1, 0]]], [[[4], [0]], [[2], [6]]],
+             [[[1]], [[3]]]),
+        huge([[100, 0], [1, 2]], [[100, 0], [100, 8], [0, 1]]),
+        huge([[-100, 0], [1, 2]], [[100, 0], [100, 8], [101, 1]]),
         huge([[100, 0], [1, 2], [2, 1]], [[100, 0], [100, 8], [0, 1]]), *inputs(AXES),
     ]
 

@@ -133,8 +133,8 @@ GROUPED_MISTAKES = (
                lambda i, h, h_kv: (i // (h // h_kv) + 1) % h_kv, lambda i, h, h_kv: np.maximum(i - 1, 0) // (h // h_kv),
                lambda i, h, h_kv: (i // (h // h_kv) - 1) % h_kv),
             "The groups begin one query head too early or too late, or read the key head beside their own.")),
-    *alike("The number to divide by is the size of a group, h // h_kv: so many query heads share one key head, and so often "
-           "each key head is repeated.",
+    *alike("The number to divide by is the size of a group, h // h_kv: so many query heads share one key head, and so "
+           "often each key head is repeated.",
            "How many query heads share one key head if there are 6 and 2?",
            ("i // h_kv", _reading(lambda i, h, h_kv: i // h_kv, lambda i, h, h_kv: np.minimum(i // h_kv, h_kv - 1),
                                   lambda i, h, h_kv: i // h_kv % h_kv),
@@ -149,12 +149,12 @@ GROUPED_MISTAKES = (
                lambda i, h, h_kv, c=c, last=last: np.minimum(i // c, h_kv - 1) if last else i // c
                for last in (True, False) for c in (2, 4, 8))),
             "The same number of query heads share a key head whatever h and h_kv are.")),
-    *alike("A matrix product needs as many key heads as query heads, or a single one: on the heads' axis, -3, each key head "
-           "is repeated h // h_kv times.",
+    *alike("A matrix product needs as many key heads as query heads, or a single one: on the heads' axis, -3, each key "
+           "head is repeated h // h_kv times.",
            "On which axis, and how often, must each key head be repeated?",
            ("key heads not matched to the query heads", _matched(lambda array, query: array),
-            "It works only where h_kv is 1 or h. Otherwise h query heads meet h_kv key heads, as where keys are repeated "
-            "along the positions and not along the heads.")),
+            "It works only where h_kv is 1 or h. Otherwise h query heads meet h_kv key heads, as where keys are "
+            "repeated along the positions and not along the heads.")),
     *alike("All h query heads attend, each with its own queries and its own output. Only keys and values are shared.",
            "How many heads must the answer have, and in what do two of one group differ?",
            ("only some query heads", {"query_heads": lambda query, key: query[..., :key.shape[-3], :, :]},
@@ -170,16 +170,19 @@ GROUPED_MISTAKES = (
             "The outputs are those of the right heads, but the heads stand in another order."),
            ("groups left apart", ways("heads_out", _groups_apart, lambda heads, key: np.reshape(
                heads, (*heads.shape[:-3], key.shape[-3], -1, heads.shape[-1]))),
-            "The answer has an axis for the groups: (..., h_kv, h // h_kv, n_q, d_v), or with a group's positions joined."),
+            "The answer has an axis for the groups: (..., h_kv, h // h_kv, n_q, d_v), or with a group's positions "
+            "joined."),
            ("heads merged", {"heads_out": lambda heads, key: joined(swap_heads(heads))},
             "The answer has shape (..., n_q, h * d_v): the heads are merged, which is another step."),
-           ("heads averaged", ways("heads_out", lambda heads, key: heads.mean(axis=-3), lambda heads, key: heads.sum(axis=-3)),
+           ("heads averaged",
+            ways("heads_out", lambda heads, key: heads.mean(axis=-3), lambda heads, key: heads.sum(axis=-3)),
             "The heads' outputs are averaged or added.")),
     *(replace(mistake, change=(*ways("axes", one_leading_axis), *_matched(
         lambda array, query: np.repeat(array, query.shape[1] // array.shape[1], axis=1),
         lambda array, query: np.repeat(array, query.shape[-3] // array.shape[-3], axis=1))))
       for mistake in pick(HEAD_MISTAKES, "only for one leading axis")),
-    *pick(HEAD_MISTAKES, "sqrt(n_heads) instead of sqrt(d_k)", "d_model instead of the head's size", "softmax over the heads"),
+    *pick(HEAD_MISTAKES, "sqrt(n_heads) instead of sqrt(d_k)", "d_model instead of the head's size",
+          "softmax over the heads"),
     *first_variants(pick(ATTENTION_MISTAKES, "no scale", "d_k instead of sqrt(d_k)", "multiplied by sqrt(d_k)",
                          "sqrt(n_k) instead of sqrt(d_k)", "sqrt(n_q) instead of sqrt(d_k)",
                          "1/2 instead of a square root")),
@@ -215,21 +218,23 @@ def grouped_cases():
         some(PLAIN, (8, 2), (13, 17, 5, 7), 40),
         tiny(ONE_KEY_HEAD, [[[1]], [[2]]], [[[1], [0]]], [[[4], [8]]]), some(ONE_KEY_HEAD, (3, 1), (5, 2, 3, 7), 10),
         tiny(ALL_KEY_HEADS, [[[1]], [[2]]], *two_heads), some(ALL_KEY_HEADS, (3, 3), (5, 7, 2, 11), 13),
-        some(SQUARE, (4, 2), (5, 5, 3, 3), 16), some(SQUARE, (6, 2), (3, 3, 3, 3), 19), some(SQUARE, (9, 3), (5, 5, 5, 5), 22),
+        some(SQUARE, (4, 2), (5, 5, 3, 3), 16), some(SQUARE, (6, 2), (3, 3, 3, 3), 19),
+        some(SQUARE, (9, 3), (5, 5, 5, 5), 22),
         some(LEADING, (4, 2), (3, 5, 2, 7), 25, (2,)), some(LEADING, (6, 3), (2, 3, 5, 2), 28, (3,), order="F"),
         some(LEADING, (4, 2), (2, 3, 5, 2), 31, (3, 2)),
         tiny(HUGE, [[[100], [0]], [[100], [100]]], [[[100], [99], [0]]], [[[1], [3], [2]]]),
         tiny(HUGE, [[[100]], [[1]]], [[[100], [-100]], [[100], [99]]], [[[1], [3]], [[2], [4]]]),
         tiny(HUGE, [[[100]], [[0]]], [[[100], [100.01]]], [[[1], [3]]]),
-        some(FLOAT32, (4, 2), (3, 5, 7, 2), 34, dtype=np.float32), some(FLOAT16, (4, 2), (2, 3, 5, 2), 37, dtype=np.float16),
+        some(FLOAT32, (4, 2), (3, 5, 7, 2), 34, dtype=np.float32),
+        some(FLOAT16, (4, 2), (2, 3, 5, 2), 37, dtype=np.float16),
     ]
 
 
 EXERCISE = Exercise(
     name="grouped_query_attention", signature="(query, key, value)", place=4,
     axes=dict(query="h n_q d_k", key="h_kv n_k d_k", value="h_kv n_k d_v"), answer_axes="h n_q d_v",
-    text="Attention with h query heads and h_kv key and value heads: query head i reads key head "
-         "i // (h // h_kv). The answer has shape (..., h, n_q, d_v).",
+    text="Attention with h query heads and h_kv key and value heads: query head i reads key head i // (h // h_kv). The "
+         "answer has shape (..., h, n_q, d_v).",
     answer=grouped_query_attention_answer, steps=GROUPED_STEPS, cases=grouped_cases, fitted=ATTENTION_FITTED,
     hints=(
         "h // h_kv query heads that stand side by side share one key head and one value head.",

@@ -42,9 +42,11 @@ MERGE_MISTAKES = (
             does="The function is right with one leading axis and without any, and not with two.",
             why="The heads' axis is the third from the end, -3, whatever stands before it.",
             ask="Which indices name the heads and the positions, however many axes stand before them?"),
-    *alike("Each head keeps features of its own. They are put behind one another, those of head 0 first, and nothing is lost.",
+    *alike("Each head keeps features of its own. They are put behind one another, those of head 0 first, and nothing "
+           "is lost.",
            "How long is the last axis of the answer, and which numbers in it come from head 0?",
-           ("heads in reverse order", {"order": lambda heads: heads[..., ::-1, :, :]}, "The last head's features come first."),
+           ("heads in reverse order", {"order": lambda heads: heads[..., ::-1, :, :]},
+            "The last head's features come first."),
            ("one head left out", ways("order", lambda heads: heads[..., :-1, :, :], lambda heads: heads[..., 1:, :, :]),
             "The first or the last head's features are missing."),
            ("only one head", ways("join", lambda parts: parts[..., 0, :], lambda parts: parts[..., -1, :]),
@@ -55,14 +57,16 @@ MERGE_MISTAKES = (
             "Of the heads the largest entry, or the product of all, is taken: the answer has d_head features."),
            ("heads not joined", ({"join": as_it_is}, *_joined_with((as_it_is, as_it_is))),
             "The heads still have an axis of their own.")),
-    *alike("Each head keeps features of its own. They are put behind one another, those of head 0 first, and nothing is lost.",
+    *alike("Each head keeps features of its own. They are put behind one another, those of head 0 first, and nothing "
+           "is lost.",
            "In what do the blocks of your answer differ, and how long is its last axis?",
            ("one head's features in place of all", ways("order", *(
                lambda heads, f=f: np.broadcast_to(f(heads), heads.shape) for f in (
                    lambda h: h[..., :1, :, :], lambda h: h[..., -1:, :, :], lambda h: h.sum(axis=-3, keepdims=True),
                    lambda h: h.mean(axis=-3, keepdims=True)))),
             "All blocks of features are the same: those of one head, or the sum of all."),
-           ("only half of the features", ways("finish_merge", lambda merged: merged[..., :max(1, merged.shape[-1] // 2)],
+           ("only half of the features",
+            ways("finish_merge", lambda merged: merged[..., :max(1, merged.shape[-1] // 2)],
                                               lambda merged: merged[..., merged.shape[-1] // 2:]),
             "The answer holds the first or the second half of the features."), alone=True),
     *alike("There are n positions still, and the leading axes are kept: only heads and features are joined, where they "
@@ -109,8 +113,8 @@ def merge_cases():
 EXERCISE = Exercise(
     name="merge_heads", signature="(x)", place=2,
     axes=dict(x="n_heads n d_head"), answer_axes="n d_model",
-    text="The heads' features behind one another, the inverse of split_heads: from shape "
-         "(..., n_heads, n, d_head) to (..., n, n_heads * d_head).",
+    text="The heads' features behind one another, the inverse of split_heads: from shape (..., n_heads, n, d_head) to "
+         "(..., n, n_heads * d_head).",
     answer=merge_heads_answer, steps=HEAD_STEPS, cases=merge_cases,
     hints=(
         "Undo split_heads step by step, the last step first.",

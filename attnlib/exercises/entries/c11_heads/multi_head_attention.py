@@ -93,10 +93,11 @@ MULTI_HEAD_MISTAKES = (
     *pick(HEAD_MISTAKES, "d_model instead of the head's size", "sqrt(n_heads) instead of sqrt(d_k)",
           "heads split by a reshape alone", "heads merged by a reshape alone", "heads in reverse order",
           "only for one leading axis", "softmax over the heads"),
-    *(replace(mistake, change=(mistake.change, {**mistake.change, **INTERLEAVED_MERGE.change}, INTERLEAVED_MERGE.change))
+    *(replace(mistake,
+              change=(mistake.change, {**mistake.change, **INTERLEAVED_MERGE.change}, INTERLEAVED_MERGE.change))
       for mistake in pick(HEAD_MISTAKES, "features dealt out in turn")),
-    *alike("Queries, keys and values are three projections of x: x @ w_q, x @ w_k and x @ w_v. w_o comes last, when the "
-           "heads are merged. Each matrix stands on the right, as it is, once.",
+    *alike("Queries, keys and values are three projections of x: x @ w_q, x @ w_k and x @ w_v. w_o comes last, when "
+           "the heads are merged. Each matrix stands on the right, as it is, once.",
            "Which matrix stands in which of your four products, and on which side?",
            ("input not projected", ways("matrices", *(_some(lambda w: np.eye(len(w)), *places) for places in (
                (0, 1, 2), (0,), (1,), (2,), (0, 1), (0, 2), (1, 2), (0, 1, 2, 3)))),
@@ -126,8 +127,8 @@ MULTI_HEAD_MISTAKES = (
            ("input added", {"layer_out": lambda output, x: output + x}, "x is added to the output."),
            ("output subtracted from the input", {"layer_out": lambda output, x: x - output},
             "The answer is x minus the output.")),
-    *alike("Each head is an attention over all positions, from its own features of x @ w: the heads stand in front of the "
-           "positions, and a row of the scores belongs to a query.",
+    *alike("Each head is an attention over all positions, from its own features of x @ w: the heads stand in front of "
+           "the positions, and a row of the scores belongs to a query.",
            "How many tables of weights does your function make, of which shape, and what is one row of them?",
            ("attention between heads instead of positions", {"move": as_it_is, "bring": as_it_is},
             "At each position the heads attend to each other, and no position sees another one."),
@@ -147,8 +148,8 @@ MULTI_HEAD_MISTAKES = (
                    key if only == "value" else _spread(key, reduce), value if only == "key" else _spread(value, reduce))
                for reduce in (_first, _last) for only in ("", "key", "value"))),
             "All heads read the keys, or the values, of one head.")),
-    *alike("Each head keeps features of its own. They are put behind one another, and w_o mixes them: a loop over the heads "
-           "has to collect them.",
+    *alike("Each head keeps features of its own. They are put behind one another, and w_o mixes them: a loop over the "
+           "heads has to collect them.",
            "In what do the blocks of your merged array differ, and what is left of head 0 when a loop is over?",
            ("heads added instead of joined", {"finish_heads": lambda heads: _spread(heads, np.sum)},
             "The heads' outputs are added up before they are merged: all blocks of features are the same."),
@@ -159,7 +160,7 @@ MULTI_HEAD_MISTAKES = (
     *alike("n_heads says how many heads there are, and each has d_model // n_heads features.",
            "Where does n_heads stand in your function?",
            ("number of heads fixed in the code", HEADS_FIXED[:5],
-            "The number of heads is the same whatever n_heads is; where it does not divide d_model the function stops."),
+            "The number of heads is the same whatever n_heads is; where it does not divide d_model it stops."),
            alone=True),
     *first_variants(pick(ATTENTION_MISTAKES, "no scale", "d_k instead of sqrt(d_k)", "multiplied by sqrt(d_k)",
                          "sqrt(n_k) instead of sqrt(d_k)", "1/2 instead of a square root")),
@@ -187,10 +188,12 @@ def multi_head_cases():
     tiny = [np.array(w, float) for w in ([[1, 0], [1, 1]], [[0, 1], [2, 0]], [[1, 2], [0, 1]], [[1, 1], [0, 2]])]
     return [
         Case(PLAIN, (np.array([[1.0, 0.0], [0.0, 2.0], [1.0, 1.0]]), *tiny, 2)),
-        some(PLAIN, 2, 5, 6, 1), some(PLAIN, 3, 7, 6, 6, order="F"), some(PLAIN, 2, 3, 10, 11), some(PLAIN, 6, 2, 24, 56),
+        some(PLAIN, 2, 5, 6, 1), some(PLAIN, 3, 7, 6, 6, order="F"), some(PLAIN, 2, 3, 10, 11),
+        some(PLAIN, 6, 2, 24, 56),
         Case("one head", (np.array([[1.0, 0.0], [0.0, 2.0]]), *tiny, 1)), some("one head", 1, 3, 5, 16),
         some(SQUARE, 3, 3, 9, 21), some(SQUARE, 2, 4, 4, 26), some(SQUARE, 6, 6, 6, 31),
-        some(LEADING, 2, 3, 6, 36, (2,)), some(LEADING, 3, 5, 6, 41, (2, 3)), some(LEADING, 2, 5, 6, 61, (3, 2), order="F"),
+        some(LEADING, 2, 3, 6, 36, (2,)), some(LEADING, 3, 5, 6, 41, (2, 3)),
+        some(LEADING, 2, 5, 6, 61, (3, 2), order="F"),
         huge([[1.0, -1.0], [0.99, 0.5], [0.0, 0.25]], 100.0), huge([[1.0, 0.0], [-1.0, 0.01]], 50.0),
         huge([[1.0, 1.0], [1.0001, 0.9999]], 100.0),  # all scores are huge, and near each other
         some(FLOAT32, 2, 3, 10, 46, dtype=np.float32), some(FLOAT16, 3, 2, 6, 51, dtype=np.float16),

@@ -26,7 +26,8 @@ def _dealt_out_among(count):
 
 
 def _head_alone(part, move):
-    return {"split": lambda x, n_heads: features_divided(x, n_heads)[..., part, :], "move": move, "finish_heads": as_it_is}
+    return {"split": lambda x, n_heads: features_divided(x, n_heads)[..., part, :], "move": move,
+            "finish_heads": as_it_is}
 
 
 SPLIT_MISTAKES = (
@@ -36,7 +37,8 @@ SPLIT_MISTAKES = (
         *ways("axes", one_leading_axis), *ways("move", axes_0213, axes_1_and_2),
         *({"split": _by_first_sizes, "move": move} for move in (axes_0213, axes_1_and_2)),
         {"split": lambda x, n_heads: x.reshape(-1, x.shape[-2], n_heads, x.shape[-1] // n_heads)})),
-    *alike("n_heads says how many heads there are, and each has d_model // n_heads features of its own, a block of them.",
+    *alike("n_heads says how many heads there are, and each has d_model // n_heads features of its own, a block of "
+           "them.",
            "How many heads does your answer hold, and how many numbers each, compared with x?",
            ("heads not split", {"split": lambda x, n_heads: x, "move": as_it_is},
             "The answer is x, with its features on one axis."),
@@ -52,12 +54,14 @@ SPLIT_MISTAKES = (
            ("blocks that overlap", {"split": lambda x, n_heads: np.stack(
                [x[..., i : i + x.shape[-1] // n_heads] for i in range(n_heads)], axis=-2)},
             "Head i begins at feature i, not at i * d_head, so that the heads share features."),
-           ("d_model not divided by n_heads", {"split": lambda x, n_heads: x.reshape(*x.shape[:-1], n_heads, x.shape[-1])},
+           ("d_model not divided by n_heads",
+            {"split": lambda x, n_heads: x.reshape(*x.shape[:-1], n_heads, x.shape[-1])},
             "It works for one head only: d_model features for each head are more than x has.")),
-    *alike("n_heads says how many heads there are, and each has d_model // n_heads features of its own, a block of them.",
+    *alike("n_heads says how many heads there are, and each has d_model // n_heads features of its own, a block of "
+           "them.",
            "Where does n_heads stand in your function?",
            ("number of heads fixed in the code", HEADS_FIXED,
-            "The number of heads is the same whatever n_heads is; where it does not divide d_model the function stops."),
+            "The number of heads is the same whatever n_heads is; where it does not divide d_model it stops."),
            ("head's size fixed in the code", ways("split", *(
                lambda x, n_heads, d=d: x.reshape(*x.shape[:-1], -1, d) for d in (2, 4, 8, 3, 16, 1))),
             "Each head has the same number of features whatever n_heads is; where that does not divide d_model the "
@@ -84,7 +88,8 @@ SPLIT_MISTAKES = (
            ("x transposed before the split", (
                {"split": lambda x, n_heads: split_by_reshape(swap(x).reshape(x.shape), n_heads), "move": as_it_is},
                {"split": lambda x, n_heads: features_divided(swap(x).reshape(x.shape), n_heads)},
-               {"split": lambda x, n_heads: swap(x).reshape(*x.shape[:-2], n_heads, x.shape[-2], -1), "move": as_it_is}),
+               {"split": lambda x, n_heads: swap(x).reshape(*x.shape[:-2], n_heads, x.shape[-2], -1),
+                "move": as_it_is}),
             "The positions and features of x have changed places before the split.")),
 )
 
@@ -107,8 +112,8 @@ def split_cases():
 EXERCISE = Exercise(
     name="split_heads", signature="(x, n_heads)", place=1,
     axes=dict(x="n d_model"), answer_axes="n_heads n d_head",
-    text="The features of x, of shape (..., n, d_model), shared out among the heads: shape "
-         "(..., n_heads, n, d_model // n_heads). Head i gets the i-th block of features.",
+    text="The features of x, of shape (..., n, d_model), shared out among the heads: shape (..., n_heads, n, d_model "
+         "// n_heads). Head i gets the i-th block of features.",
     answer=split_heads_answer, steps=HEAD_STEPS,
     cases=split_cases,
     hints=(

@@ -7,7 +7,9 @@ import numpy as np
 from ...families.choose import named
 from ...families.logsumexp import LOWEST, TINIER
 from ...families.softmax import EPSILONS, NO_MAXIMUM, SHIFT_MISTAKES
-from ...model import FLOAT16, FLOAT32, HUGE, LEADING, PLAIN, SQUARE, Case, Exercise, Mistake, Step, alike, each, normal, ways
+from ...model import (FLOAT16, FLOAT32, HUGE, LEADING, PLAIN, SQUARE, Case, Exercise, Mistake, Step, alike, each,
+                      normal,
+    ways)
 
 
 def merge_partials_answer(do, out_a, lse_a, out_b, lse_b):
@@ -138,7 +140,8 @@ EITHER_EMPTY = (np.logical_or, lambda a, b: a, lambda a, b: b)
 MERGE_MISTAKES = (
     *alike("A part's output is divided by its own sum of exponentials already, and its share in the whole is that sum, "
            "exp(lse), over both. So the two shares of a query sum to 1.",
-           "Which part should count more if its scores are much larger, and what must the output be if both parts are equal?",
+           "Which part should count more if its scores are much larger, and what must the output be if both parts are "
+           "equal?",
            ("partial results averaged", _of_lses(lambda a, b: (np.full_like(a, 0.5), np.full_like(b, 0.5))),
             "The output is the plain mean of the two parts, whatever their log-sum-exps are."),
            ("partial results added", _of_lses(lambda a, b: (np.ones_like(a), np.ones_like(b))),
@@ -165,20 +168,21 @@ MERGE_MISTAKES = (
                lambda wa, wb, total, lse_a, lse_b, lse, f=f: f(np.exp(lse - lse_a), np.exp(lse - lse_b)) for f in (
                    lambda a, b: (a, b), lambda a, b: (_finite(a), _finite(b)),
                    lambda a, b: _normalised(_finite(a), _finite(b))))),
-            "The part with the smaller log-sum-exp gets the larger share: exp(lse - lse_a) stands for exp(lse_a - lse)."),
+            "The part with the smaller log-sum-exp gets the larger share: exp(lse - lse_a) stands for exp(lse_a - "
+            "lse)."),
            ("power of 2 instead of e", ({"power": np.exp2}, {"power": np.exp2, **_lse_of(
                lambda total, shift: np.log2(total) + shift)[0]}),
             "The shares are computed with powers of 2; but log-sum-exps are natural logarithms.")),
     Mistake("the shares do not sum to 1",
             change={"parts": _by_guarded_lse, "rounded": lambda lse, dtype: lse.astype(dtype).astype(np.float64)},
-            does="For small log-sum-exps it is right. Where they are large, as 10000 in float32, the two shares do not sum to "
-                 "1 any more.",
-            why="exp(lse_a - lse) trusts every digit of lse, and a large number has few behind its point: float32 has steps "
-                "of 0.001 at 10000, and of 0.06 at 1000000. Divide the two exponentials by their own sum instead: "
-                "then the shares sum to 1, however large the log-sum-exps are.",
+            does="For small log-sum-exps it is right. Where they are large, as 10000 in float32, the two shares do not "
+                 "sum to 1 any more.",
+            why="exp(lse_a - lse) trusts every digit of lse, and a large number has few behind its point: float32 has "
+                "steps of 0.001 at 10000, and of 0.06 at 1000000. Divide the two exponentials by their own sum "
+                "instead: then the shares sum to 1, however large the log-sum-exps are.",
             ask="Which digits of lse are lost if it is 10000.69315, and what does your pair of shares sum to then?"),
-    *alike("Each query has scores of its own, and so log-sum-exps and shares of its own; for each the shares of the two "
-           "parts sum to 1.",
+    *alike("Each query has scores of its own, and so log-sum-exps and shares of its own; for each the shares of the "
+           "two parts sum to 1.",
            "How many shares has part a if there are 5 queries, and with which number does each sum to 1?",
            ("one share for all queries", _for_all_queries(
                lambda a: a.mean(axis=-1, keepdims=True), np.mean, lambda a: a[..., :1], np.max),
@@ -187,10 +191,11 @@ MERGE_MISTAKES = (
             "Each part's log-sum-exps go through a softmax of their own, over the queries."),
            ("no axis for the features", {
                "mix": lambda share_a, share_b, out_a, out_b: share_a * out_a + share_b * out_b},
-            "The shares, one for each query, line up with the features, where the shapes fit at all: they need one more "
-            "axis, of length 1.")),
+            "The shares, one for each query, line up with the features, where the shapes fit at all: they need one "
+            "more axis, of length 1.")),
     replace(NO_MAXIMUM,
-            change=({"highest": lambda a, b: np.zeros_like(a), "parts": _divided}, {"highest": lambda a, b: np.zeros_like(a)},
+            change=({"highest": lambda a, b: np.zeros_like(a), "parts": _divided},
+                    {"highest": lambda a, b: np.zeros_like(a)},
                     {"weights": _bare_powers}, {"weights": _bare_powers, "parts": _divided},
                     *({"lse": lambda total, shift, *lses: np.log(_added_powers(*lses)), **more}
                       for more in ({}, {"parts": _by_lse}))),
@@ -213,9 +218,10 @@ MERGE_MISTAKES = (
             does="The log-sum-exp of one part is always subtracted: if the other one is much larger, exp overflows.",
             why="With the larger of the two no exponent is above 0.",
             ask="What is the largest exponent if part b's scores are 10000 above part a's?"),
-    *alike("A part without keys has a sum of exponentials of 0: log-sum-exp -inf, no share, output 0. Two empty parts merge "
-           "to another, and beside one the other part stays as it is.",
-           "What are the maximum, the sum of the weights and its logarithm if one log-sum-exp is -inf, and what if both are?",
+    *alike("A part without keys has a sum of exponentials of 0: log-sum-exp -inf, no share, output 0. Two empty parts "
+           "merge to another, and beside one the other part stays as it is.",
+           "What are the maximum, the sum of the weights and its logarithm if one log-sum-exp is -inf, and what if "
+           "both are?",
            ("dead rows NaN", ({"guard": lambda highest: highest},
                               {"dead_rows": lambda out, total: np.where(_column(total == 0), np.nan, out)},
                               *_lse_of(_empty_for_dead(np.nan))),
@@ -242,12 +248,14 @@ MERGE_MISTAKES = (
             does="Where both parts are empty, the log-sum-exp is a large negative number.",
             why="The exponentials sum to 0 exactly, and log(0) is -inf.",
             ask="Which number has the exponential 0?"),
-    *alike("The sums of exponentials of both parts are added, and the answer is the logarithm of that sum: larger than both "
-           "log-sum-exps, by log 2 at most than the larger one.",
-           "What should the log-sum-exp be for two equal parts, and by how much should it grow when both parts' grow by 1?",
+    *alike("The sums of exponentials of both parts are added, and the answer is the logarithm of that sum: larger than "
+           "both log-sum-exps, by log 2 at most than the larger one.",
+           "What should the log-sum-exp be for two equal parts, and by how much should it grow when both parts' grow "
+           "by 1?",
            ("maximum instead of log-sum-exp", _lse_as(np.maximum), "The larger of the two log-sum-exps is returned."),
            ("log-sum-exps added", _lse_as(np.add), "The two log-sum-exps are added, as if the sums were multiplied."),
-           ("log-sum-exps averaged", _lse_as(lambda a, b: (a + b) / 2), "The mean of the two log-sum-exps is returned."),
+           ("log-sum-exps averaged", _lse_as(lambda a, b: (a + b) / 2),
+            "The mean of the two log-sum-exps is returned."),
            ("log-sum-exp of one part", _lse_as(lambda a, b: a, lambda a, b: b),
             "The log-sum-exp of one part is handed on."),
            ("mean instead of sum", _lse_of(lambda total, shift: np.log(total / 2) + shift),
@@ -260,14 +268,15 @@ MERGE_MISTAKES = (
                              {"lse": lambda total, shift, *lses: _added_powers(*lses)}),
             "A sum of exponentials is returned, not its logarithm."),
            ("logarithm to base 2", (
-               *_lse_of(lambda total, shift: np.log2(total) + shift, lambda total, shift: (np.log(total) + shift) / np.log(2)),
+               *_lse_of(lambda total, shift: np.log2(total) + shift,
+                        lambda total, shift: (np.log(total) + shift) / np.log(2)),
                {"lse": lambda total, shift, *lses: np.log2(_added_powers(*lses))}),
             "The log-sum-exp is a logarithm to base 2, in whole or in part; but exp undoes the natural one.")),
     Mistake("epsilon in the denominator", change=tuple(map(_shared_with_epsilon, EPSILONS)),
             numbers=each(_shared_with_epsilon, lambda e: 0 < e < 10),
             does="A number is added to the sum of the two weights: the shares sum to less than 1.",
-            why="With the maximum subtracted the sum is at least 1, unless both parts are empty; "
-                "choose 1 for it there.",
+            why="With the maximum subtracted the sum is at least 1, unless both parts are empty; choose 1 for it "
+                "there.",
             ask="How small can the sum get once the maximum is subtracted?"),
     Mistake("output and log-sum-exp swapped", change={"finish": lambda out, lse: (lse, out)},
             does="The log-sum-exp comes first, the output second.",
@@ -287,7 +296,8 @@ def merge_cases():
         return tiny(LARGE_SUMS, [[8]], [lse], [[24]], [lse - less], f4, True, 2e-5)
 
     def some(aspect, *shape, seed, dtype=np.float64, order="C"):
-        arrays = [normal(*shape[:-1], *shape[-1:] * (i % 2 == 0), seed=seed + i, dtype=dtype, scale=1.5) for i in range(4)]
+        arrays = [normal(*shape[:-1], *shape[-1:] * (i % 2 == 0), seed=seed + i, dtype=dtype, scale=1.5)
+                  for i in range(4)]
         return Case(aspect, tuple(np.asarray(array, order=order) for array in arrays))
 
     def with_empty(*shape, seed, a=(), b=()):
@@ -323,8 +333,8 @@ EXERCISE = Exercise(
     answer=merge_partials_answer, steps=MERGE_STEPS, cases=merge_cases, outputs=("out", "lse"),
     hints=(
         "A part's output was divided by its own sum of exponentials, exp(lse). What is it worth beside the other part?",
-        "The shares of the two parts are exp(lse_a) and exp(lse_b), divided by their sum. The new "
-        "log-sum-exp is the logarithm of that sum.",
+        "The shares of the two parts are exp(lse_a) and exp(lse_b), divided by their sum. The new log-sum-exp is the "
+        "logarithm of that sum.",
         "exp(lse) may overflow: subtract the larger of the two first, query by query, and add it to the logarithm.",
         "If both are -inf, subtract 0 instead: the weights become 0. Divide them by 1 instead of their sum, 0.",
         "With m = np.maximum(lse_a, lse_b), 0 where it is -inf, and w_a = exp(lse_a - m), w_b likewise: "

@@ -172,7 +172,8 @@ STREAM_MISTAKES = (
             "When a later block has a larger maximum, the output so far stays as it was."),
            ("sum and output not rescaled", {"old_sum": _kept, "old_output": _kept},
             "When a later block has a larger maximum, sum and output so far stay as they were."),
-           ("new block rescaled too", (NEW_RESCALED, {**NEW_RESCALED, "factor": _unless_first(lambda old, new: np.exp(old - new))}),
+           ("new block rescaled too",
+            (NEW_RESCALED, {**NEW_RESCALED, "factor": _unless_first(lambda old, new: np.exp(old - new))}),
             "The factor is put on the new block as well, which is measured from the new maximum already."),
            ("rescaled the wrong way", {"factor": _unless_first(lambda old, new: np.exp(new - old))},
             "What came before grows when the maximum grows."),
@@ -183,18 +184,19 @@ STREAM_MISTAKES = (
                                               {"factor": lambda row_max, new_max: np.exp2(row_max - new_max)}),
             "Exponentials and factor have two bases: one is a power of 2, the other one of e.")),
     Mistake("factor infinite at the first block", change={"factor": lambda old, new: np.exp(new - old)},
-            does="Before the first block sum and output, both 0, are multiplied by an infinite factor: that is NaN, and "
-                 "stays NaN.",
-            why="The factor is exp(old maximum - new maximum), which is 0 where the old maximum is -inf. Without exp, or "
-                "with old and new exchanged, it is infinite.",
+            does="Before the first block sum and output, both 0, are multiplied by an infinite factor: that is NaN, "
+                 "and stays NaN.",
+            why="The factor is exp(old maximum - new maximum), which is 0 where the old maximum is -inf. Without exp, "
+                "or with old and new exchanged, it is infinite.",
             ask="What is your factor at the first block, where the old maximum is -inf?"),
-    *alike("All terms are relative to one number, the running maximum: the larger of the old one and the block's. Then no "
-           "exponent is above 0.",
+    *alike("All terms are relative to one number, the running maximum: the larger of the old one and the block's. Then "
+           "no exponent is above 0.",
            "From which maximum are the scores of the new block measured, and from which the old ones?",
-           ("maximum of the first block kept", (*ways("new_max", lambda old, scores: _first_kept(old, _row_highest(scores))),
+           ("maximum of the first block kept",
+            (*ways("new_max", lambda old, scores: _first_kept(old, _row_highest(scores))),
                                                 *ways("keep_max", _first_kept)),
-            "The maximum of the first block stays, whatever comes after it: nothing is rescaled to a larger one, or every "
-            "block is rescaled from the first."),
+            "The maximum of the first block stays, whatever comes after it: nothing is rescaled to a larger one, or "
+            "every block is rescaled from the first."),
            ("block maximum instead of the running maximum", {"new_max": lambda row_max, scores: _row_highest(scores)},
             "It is right as long as exp does not overflow: when a block lies far below the one before, the factor "
             "exp(old maximum - new maximum) is infinite."),
@@ -204,14 +206,15 @@ STREAM_MISTAKES = (
                "powers", lambda scores, old, new: np.exp(scores - np.where(old == -np.inf, new, old))),
             "A block's scores are measured from the maximum before it."),
            ("no maximum subtracted", {"new_max": lambda row_max, scores: np.zeros_like(row_max), "factor": _one},
-            "For small scores it is right. For scores above 709 (above 88 in float32, above 11 in float16) exp overflows, and "
-            "inf / inf is NaN; in a row far below 0 all exponentials underflow, and their sum is 0."),
+            "For small scores it is right. For scores above 709 (above 88 in float32, above 11 in float16) exp "
+            "overflows, and inf / inf is NaN; in a row far below 0 all exponentials underflow, and their sum is 0."),
            ("one maximum for the whole array", {"new_max": lambda row_max, scores: np.maximum(row_max, scores.max())},
             "All queries share one maximum: a row that lies far below it underflows to a sum of 0.")),
     *alike("The maximum has to start below every score: at -inf.",
            "Which number is smaller than every score?",
            ("maximum starts at 0", _max_starts_at(0.0, 1.0, -1.0),
-            "It is right, unless all scores of a query lie far below 0: then every power underflows, and their sum is 0."),
+            "It is right, unless all scores of a query lie far below 0: then every power underflows, and their sum is "
+            "0."),
            ("maximum starts too high", _max_starts_at(-100.0, -999.0, -1000.0),
             "If all scores of a query lie far below the number it started with, every power underflows.")),
     *alike("What came before is carried along: sum and output so far, rescaled, and the block's own added to each. "
@@ -233,8 +236,8 @@ STREAM_MISTAKES = (
             "The running sum gets the mean or the largest of a block's exponentials, not their sum."),
            ("output halved in every block", {"after_block": lambda output, row_sum: output / 2},
             "After each block the output is halved, as in a mean with the one before."), alone=True),
-    *alike("A block's share in the whole is its sum of exponentials, exp of its log-sum-exp, over that of all blocks so far; "
-           "after a merge the log-sum-exp is that of both parts, log(exp(a) + exp(b)).",
+    *alike("A block's share in the whole is its sum of exponentials, exp of its log-sum-exp, over that of all blocks "
+           "so far; after a merge the log-sum-exp is that of both parts, log(exp(a) + exp(b)).",
            "Which block should count more if its scores are much larger, and what do the shares of all blocks sum to?",
            ("shares of the partial results swapped", _merging(
                lambda out, lse, block, new: (_shared(block, lse, out, new), np.logaddexp(lse, new))),
@@ -258,8 +261,8 @@ STREAM_MISTAKES = (
             "The output is the plain mean of the blocks' outputs, whatever their scores are."),
            ("partial results added", {**AVERAGED, "finish_stream": _bare},
             "The output is the sum of the blocks' outputs, each divided by its own sum already.")),
-    *alike("Each key counts once, with its own value: the blocks start at 0, block_size, 2 block_size and so on, the last may "
-           "be shorter, and a slice ends by itself where the array ends.",
+    *alike("Each key counts once, with its own value: the blocks start at 0, block_size, 2 block_size and so on, the "
+           "last may be shorter, and a slice ends by itself where the array ends.",
            WHICH_KEYS,
            ("only the first block", _of_blocks(lambda blocks: blocks[:1]),
             "The output is that of the first block alone, as after a return inside the loop."),
@@ -287,7 +290,8 @@ STREAM_MISTAKES = (
             "Every block of keys is used with the first block of values.")),
     *alike("Each key counts once, with its own value: the blocks start at 0, block_size, 2 block_size and so on.",
            WHICH_KEYS,
-           ("a block counted twice", _of_blocks(lambda blocks: [*blocks, blocks[-1]], lambda blocks: [blocks[0], *blocks]),
+           ("a block counted twice",
+            _of_blocks(lambda blocks: [*blocks, blocks[-1]], lambda blocks: [blocks[0], *blocks]),
             "The first or the last block counts twice."),
            ("size of a block fixed in the code", ways("blocks", *(
                _cut(lambda size: 0, lambda size, w=w: w, lambda size: size) for w in (4, 2, 8, 16, 32))),
@@ -298,7 +302,8 @@ STREAM_MISTAKES = (
                lambda blocks: [(key[..., :1, :], value[..., :1, :]) for key, value in blocks]),
             "Of each block only the first key counts."),
            ("last key left out", (
-               *ways("blocks", *(lambda key, value, size, part=part: _blocks(key[..., part, :], value[..., part, :], size)
+               *ways("blocks",
+                     *(lambda key, value, size, part=part: _blocks(key[..., part, :], value[..., part, :], size)
                                  for part in (slice(-1), slice(1, None)))),
                *_of_blocks(lambda blocks: blocks[:-1] if blocks[-1][0].shape[-2] == 1 else blocks)),
             "The last key, or the first one, is in no block."), alone=True),
@@ -306,13 +311,14 @@ STREAM_MISTAKES = (
             does="The queries are cut into blocks as the keys are, and each block of them sees one block of keys.",
             why="Every query attends to all keys: all queries meet each block of keys.",
             ask="Which blocks of keys does query 0 meet in your loop?"),
-    *alike("After the last block the output is divided by the running sum, once: with the maximum subtracted that is at "
-           "least 1.",
+    *alike("After the last block the output is divided by the running sum, once: with the maximum subtracted that is "
+           "at least 1.",
            "How often is the first block's part divided in your loop, and by what?",
            ("not divided by the sum", {"finish_stream": _bare},
             "The output is a sum of exponentials times values, and is not divided by the sum of the exponentials."),
            ("divided in every block", tuple(
-               {"after_block": lambda output, row_sum: output / row_sum, **more} for more in ({"finish_stream": _bare}, {})),
+               {"after_block": lambda output, row_sum: output / row_sum, **more}
+               for more in ({"finish_stream": _bare}, {})),
             "The output is divided by the running sum after every block, and carried on like that."),
            ("epsilon in the denominator", ways("finish_stream", *(
                lambda output, row_sum, value, e=e: output / (row_sum + e) for e in EPSILONS[2:])),
@@ -333,7 +339,8 @@ STREAM_MISTAKES = (
     *pick(PRODUCT_MISTAKES, "no transpose", "reshape instead of transpose", ".T on a batched array",
           "cosine instead of dot product"),
     Mistake("causal mask applied",
-            change={"answer": lambda query, key, value, size: _plain_attention(query, key, value, finish_scores=only_the_past)},
+            change={"answer": lambda query, key, value, size: _plain_attention(
+                query, key, value, finish_scores=only_the_past)},
             does="Keys after the query are hidden.",
             why="No mask was asked for: here every query may attend to every key.",
             ask="Which keys may a query attend to if nothing is said?"),
@@ -356,8 +363,10 @@ def streaming_cases():
         return tiny(HUGE, block_size, [[q] for q in query], [[k] for k in key], [[n] for n in range(1, 1 + len(key))])
 
     return [
-        tiny(PLAIN, 2, [[1], [-1]], [[1], [0], [2], [3]], [[4], [0], [8], [-4]]), tiny(PLAIN, 1, [[1]], [[0], [1]], [[4], [8]]),
-        some(PLAIN, 5, (7, 15, 3, 2), 1), some(PLAIN, 3, (5, 15, 2, 7), 4, order="F"), some(PLAIN, 7, (3, 14, 5, 11), 7),
+        tiny(PLAIN, 2, [[1], [-1]], [[1], [0], [2], [3]], [[4], [0], [8], [-4]]),
+        tiny(PLAIN, 1, [[1]], [[0], [1]], [[4], [8]]),
+        some(PLAIN, 5, (7, 15, 3, 2), 1), some(PLAIN, 3, (5, 15, 2, 7), 4, order="F"),
+        some(PLAIN, 7, (3, 14, 5, 11), 7),
         some(PLAIN, 13, (23, 52, 3, 5), 50),
         tiny(SHORTER_BLOCK, 2, [[1]], [[0], [1], [3]], [[4], [8], [2]]), some(SHORTER_BLOCK, 3, (5, 7, 2, 11), 10),
         some(SHORTER_BLOCK, 5, (3, 13, 7, 2), 13), some(SHORTER_BLOCK, 4, (5, 11, 3, 2), 16, order="F"),
@@ -374,8 +383,9 @@ def streaming_cases():
 
 
 ALL_SCORES, ALL_KEYS = alike(
-    "The point of going block by block is that the memory does not grow with the number of keys: for 100000 positions the "
-    "scores alone would take 40 gigabytes in float32. So nothing of a block is kept but its sum, maximum and output.",
+    "The point of going block by block is that the memory does not grow with the number of keys: for 100000 positions "
+    "the scores alone would take 40 gigabytes in float32. So nothing of a block is kept but its sum, maximum and "
+    "output.",
     "Which array in your function grows with n_k, and where does block_size stand in it?",
     ("scores of all keys kept", (),
      "While it runs it holds as many scores as n_q times n_k, in one array or in pieces."),
@@ -423,7 +433,8 @@ EXERCISE = Exercise(
     axes=ATTENTION_AXES, answer_axes="n_q d_v",
     text="Attention with the keys and values read block_size at a time: the result of attention, but no array "
          "of shape (n_q, n_k) is ever made.",
-    answer=streaming_attention_answer, steps=STREAM_STEPS, cases=streaming_cases, fitted=STREAM_FITTED, audits=(read_in_blocks,),
+    answer=streaming_attention_answer, steps=STREAM_STEPS, cases=streaming_cases, fitted=STREAM_FITTED,
+    audits=(read_in_blocks,),
     aspects={SHORTER_BLOCK: Mistake(
         "only for full blocks",
         does="The function is right where block_size divides n_k, and not where the last block is shorter.",
@@ -433,13 +444,13 @@ EXERCISE = Exercise(
     hints=(
         "Go through the keys once, in slices of block_size; the last one may be shorter. What must be known of the "
         "blocks before, when a block comes?",
-        "Three running quantities for each query: the maximum of the scores, the sum of the exponentials, and the sum of "
-        "exponentials times values. The last two are relative to the maximum so far.",
+        "Three running quantities for each query: the maximum of the scores, the sum of the exponentials, and the sum "
+        "of exponentials times values. The last two are relative to the maximum so far.",
         "When the maximum grows, both sums so far get the factor exp(old maximum - new maximum). Then the block's "
         "own exponentials, exp(scores - new maximum), are added.",
         "Start at -inf, 0 and 0. For each block: scores; new maximum, by np.maximum; factor; sum = sum * factor + "
-        "e.sum(axis=-1, keepdims=True), with e = exp(scores - new maximum); "
-        "output = output * factor + e @ value block. At the end output / sum.",
+        "e.sum(axis=-1, keepdims=True), with e = exp(scores - new maximum); output = output * factor + e @ value "
+        "block. At the end output / sum.",
     ),
     mistakes=STREAM_MISTAKES,
 )
