@@ -75,8 +75,9 @@ HEAD_MISTAKES = (
             why="There may be any number of leading axes. Unpacking a shape into a fixed number of names, or "
                 "axes counted from the front, fits one number only.",
             ask="How do you get the sizes from the shape, however many axes stand before them?"),
-    *alike("reshape keeps the order in memory. In x the features of one position stand together, in the heads' outputs "
-           "all positions of head 0: the heads' axis has to be moved as well.",
+    *alike("reshape keeps the order of the numbers, row by row. In x the features of one position follow one another, "
+           "in "
+           "the heads' outputs all positions of head 0: the heads' axis has to be moved as well.",
            "Which axis is to be split or joined, and which two must stand side by side for that?",
            ("heads split by a reshape alone", tuple({"split": split, "move": as_it_is} for split in (
                split_by_reshape,

@@ -169,7 +169,7 @@ MASKING_MISTAKES = (
                *({"sense": lambda mask, part=part: mask[..., part, :] if mask.ndim > 1 else mask}
                  for part in (slice(1), slice(-1, None))),
                {"sense": lambda mask: mask[0] if mask.ndim > 1 else mask}),
-            "The mask's first row, or its last, is used for all queries."),
+            "One row of the mask, the first or the last, or mask[0], is used for all queries."),
            ("hidden for all queries", tuple(
                {**_for_all_queries(lambda mask, reduce=reduce: reduce(mask, axis=-2, keepdims=True)), **more}
                for reduce in (np.all, np.any) for more in ({}, {"dead_rows": _left_alone})),

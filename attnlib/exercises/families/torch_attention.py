@@ -55,9 +55,9 @@ def _in_half(*steps):
 
 
 WIDTH_MISTAKES = alike(
-    "A float16 score above 2048 is a multiple of 2, a bfloat16 one above 256 too: different scores become equal. And "
-    "weights that nearly cancel are lost. So everything is computed in float32, and the output is rounded once, at "
-    "the end.",
+    "A float16 score above 2048 is a multiple of 2, a bfloat16 one above 256 too: different scores become equal, and "
+    "where large values nearly cancel, rounded weights give an error larger than the output. So here everything is to "
+    "be computed in float32, and the output rounded once, at the end.",
     "Which dtype have your scores, and which your weights, if the query is bfloat16?",
     ("computed in half precision", _in_half("scores_width", "weights_width"),
      "Half-precision inputs are multiplied and normalised in half precision, in one of its two dtypes at least."),

@@ -114,7 +114,7 @@ AV_MISTAKES = (
            ("output transposed", _of_output(swap), "The answer has shape (..., d_v, n_q).")),
     Mistake("reshaped values", change={"values_in": lambda v: v.reshape(*v.shape[:-2], v.shape[-1], v.shape[-2])},
             does="The values' numbers are dealt out anew into rows.",
-            why="reshape keeps the order in memory; rows and columns lose their meaning.",
+            why="reshape keeps the order of the numbers, row by row; rows and columns lose their meaning.",
             ask="What does row j of the values mean before and after your reshape?"),
     Mistake("rounded", change=_of_output(*(lambda out, n=n: np.round(out, n) for n in range(1, 7))),
             does="The output is rounded.",
