@@ -168,3 +168,16 @@ def test_what_is_right_is_so_but_for_the_other_mistakes():
     found = grade("dot_score", dot_score)
     assert found.mistakes == ("scaled already", "axis kept")
     assert "Apart from the other mistakes, the values are right" in " ".join(found.message.split())
+
+
+def test_of_many_mistakes_the_first_is_said():
+    def av_product(weights, value):
+        output = np.zeros(value.shape[-1])
+        for j in range(len(value)):
+            for c in range(value.shape[-1]):
+                output[c] = weights[0, j] * value[j, c]
+        return output
+
+    found = grade("av_product", av_product)
+    assert len(found.mistakes) > 3
+    assert "second mistake" not in found.message and "Mend the first mistake first" in found.message

@@ -416,7 +416,7 @@ def judge(exercise, function, seen, n_bound, clock, also):
         finding.generic["imprecise"] = generic.IMPRECISE
     finding.generic.update((mistake.name, mistake) for mistake in also)
     if makers and makes_the_answer(exercise, function, first, clock):
-        right = all(matches(exercise, one) for one in seen if one.case.dtype == "float64")
+        right = all(matches(exercise, one) and not one.marks for one in seen if one.case.dtype == "float64")
         if right:
             finding = Finding([], generic={"ready-made": ready.ready_made(makers[0], True)}, explained=True)
             return Grade("incorrect", message.names(finding), _message(exercise, seen, finding, show=False))

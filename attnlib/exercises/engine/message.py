@@ -435,7 +435,8 @@ def mistake_lines(finding, first=False):
         which = f"The {ORDER[min(place, 4)]} mistake" if len(texts) > 1 else "The mistake"
         lines += [f"What it does: {does if len(texts) == 1 else apart(does)}", f"{which}: {name}", ""]
         if first and len(texts) > 1:
-            rest = "More is wrong besides" if len(texts) > 2 else f"Besides: {texts[1][1].partition('. ')[0]}"
+            named = "; ".join(name.partition(". ")[0] for _, name in texts[1:])
+            rest = f"Besides: {named}" if len(texts) < 4 else "More is wrong besides"
             return [*lines, f"{rest}. Mend the first mistake first, and check again.", ""]
     return lines
 
