@@ -475,7 +475,7 @@ def mask_gallery():
         "causal, padding": (j <= i) & (j < 5), "packed texts": (j <= i) & (text[:, None] == text),
         "prefix of 3": (j <= i) | (j < 3), "bottom right": (j <= i + 4)[:4], "cross-attention": np.ones((4, 8), bool),
     }
-    panels = list(subplots(3.9, "abcd\nefgh"))
+    panels = list(subplots(2.9, "abcd\nefgh"))
     for axes, (title, mask) in zip(panels, by_title.items()):
         axes.imshow(mask, cmap=shades("weights"), vmin=0, vmax=1.4)
         for (i, j), seen in np.ndenumerate(mask):
@@ -483,22 +483,18 @@ def mask_gallery():
         axes.set_title(title, fontsize=9)
         axes.set(xticks=[], yticks=[])
         axes.spines[:].set_visible(False)
-    axes.figure.supxlabel("keys", fontsize=10)
-    axes.figure.supylabel("queries", fontsize=10)
+    panels[4].set(xlabel="keys", ylabel="queries")
 
 
 @in_book_style
-def influence(weights, changes, labels):
-    """Two ways to mask, {title: `(n, n)`} each: the weights above, and how strongly each input moves each output below."""
-    panels = list(subplots(5.4, "ab\ncd"))
-    for row, (by_title, name, what) in enumerate(((weights, "weights", "weights"), (changes, "scores", "influence"))):
-        for axes, (title, matrix) in zip(panels[2 * row:], by_title.items()):
-            grid(axes, matrix, name, f"{title}: {what}", digits=2)
-            axes.set(xticklabels=labels, yticklabels=labels)
-            axes.tick_params(labelsize=9)
-            if row:
-                axes.set_xlabel("word that is changed" if row else "key")
-        panels[2 * row].set_ylabel("output of" if row else "query")
+def two_tables(by_title, name, labels, across, down):
+    """Two tables {title: `(n, n)`} side by side in the colour of a role; `across` and `down` say what its axes are."""
+    panels = list(subplots(2.8, "ab"))
+    for axes, (title, matrix) in zip(panels, by_title.items()):
+        grid(axes, matrix, name, title, digits=2)
+        axes.set(xticklabels=labels, yticklabels=labels, xlabel=across)
+        axes.tick_params(labelsize=9)
+    panels[0].set_ylabel(down)
 
 
 @in_book_style
@@ -538,7 +534,7 @@ def stalled_sums(sums):
 @in_book_style
 def rounded_scores(sizes, errors, bounds):
     """Relative errors of weights from rounded scores: errors {kind: `(sizes, rows)`}, bounds {kind: `(sizes,)`}."""
-    axes, = subplots(3.2, "a")
+    axes, = subplots(2.8, "a")
     order = sorted(bounds, key=lambda kind: -bounds[kind][-1])
     for kind, marker in zip(order, "so^"):
         low, middle, high = np.quantile(errors[kind], [0, 0.5, 1], axis=1)
@@ -556,30 +552,29 @@ def rounded_scores(sizes, errors, bounds):
 
 
 @in_book_style
-def softmax_forms(lengths, measured):
-    """Errors of four forms of the softmax beside the bound, in units of u, against the number of keys.
+def softmax_forms(lengths, measured, title):
+    """Errors of four forms of the softmax beside their bounds, in units of u, against the number of keys.
 
-    measured {(centre, kind): `(lengths, rows, 6)`}: quotient, exp(s - lse), s - lse, (s - m) - log sum, the bound of the
-    first, the bound of the next two. Points are medians, lines the middle 80 % of the rows.
+    measured {kind: `(lengths, rows, 6)`}: quotient, exp(s - lse), s - lse, (s - m) - log sum, the bound of the first,
+    the bound of the next two. Points are medians, thin lines the middle 80 % of the rows.
     """
-    panels = list(subplots(4.9, "abc\ndef", sharex=True, sharey=True))
+    panels = list(subplots(2.9, "abc", sharey=True))
     forms = (("quotient", "-", "o", COLORS["weights"]), ("exp(s − lse)", "--", "s", COLORS["weights"]),
              ("s − lse", "none", "x", COLORS["output"]), ("(s − m) − log sum", ":", "^", COLORS["scores"]))
-    for axes, ((centre, kind), rows) in zip(panels, measured.items()):
+    for axes, (kind, rows) in zip(panels, measured.items()):
         for i, style, name in ((4, "-", "bound, quotient"), (5, "--", "bound, s − lse")):
             axes.plot(lengths, np.median(rows[..., i], axis=1), style, color="#9aa0a6", linewidth=3, zorder=0, label=name)
         for i, (name, style, marker, color) in enumerate(forms):
             low, middle, high = np.quantile(rows[..., i], [0.1, 0.5, 0.9], axis=1)
-            axes.vlines(np.array(lengths) * 1.12 ** (i - 1.5), low, high, color=color, linewidth=0.8)
-            axes.plot(np.array(lengths) * 1.12 ** (i - 1.5), middle, linestyle=style, marker=marker, markersize=4.5, linewidth=1.2,
-                      color=color, label=name)
-        axes.set_title(f"{kind}, scores\naround {centre}", fontsize=9)
+            beside = np.array(lengths) * 1.12 ** (i - 1.5)
+            axes.vlines(beside, low, high, color=color, linewidth=0.8)
+            axes.plot(beside, middle, linestyle=style, marker=marker, markersize=4.5, linewidth=1.2, color=color, label=name)
+        axes.set_title(f"{kind}", fontsize=10)
         axes.set(xscale="log", yscale="log", ylim=(0.7, 250))
         axes.set_xticks([10, 1_000, 100_000], ["10", "1,000", "100,000"], fontsize=9)
         axes.set_yticks([1, 10, 100], ["1", "10", "100"])
         axes.minorticks_off()
         axes.grid(axis="y", color="#e0e0e0", linewidth=0.8)
-    for axes in panels[::3]:
-        axes.set_ylabel("error in units of u")
-    panels[4].set_xlabel("keys")
+    panels[0].set_ylabel("error in units of u")
+    panels[1].set_xlabel(f"keys, {title}")
     axes.figure.legend(*axes.get_legend_handles_labels(), loc="outside lower center", ncols=3, fontsize=9)

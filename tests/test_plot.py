@@ -47,11 +47,10 @@ FIGURES = {
     "kernel_blocks": (MASKED, np.where(np.isinf(MASKED), np.nan, 0.5)),
     "stalled_sums": ({"float16": 1 + LINE, "float32": 1 + 2 * LINE},),
     "rounded_scores": (1 + LINE, {"float16": 1 + np.outer(LINE, LINE)}, {"float16": 3 + LINE}),
-    "softmax_forms": ((10, 100), {(centre, kind): 1 + np.ones((2, 3, 6)) for centre in (0, 100)
-                                  for kind in ("float16", "bfloat16", "float32")}),
+    "softmax_forms": ((10, 100), {kind: 1 + np.ones((2, 3, 6)) for kind in ("float16", "bfloat16", "float32")}, "scores"),
     "mask_gallery": (),
     "broadcast": (VALUE[:3, :1], VALUE[:2, 0][None]),
-    "influence": ({"a": SQUARE, "b": SQUARE}, {"a": SQUARE, "b": SQUARE}, WORDS[:2]),
+    "two_tables": ({"a": SQUARE, "b": SQUARE}, "weights", WORDS[:2], "key", "query"),
     "regression": (LINE, LINE, LINE, LINE, {"a": LINE, "b": LINE}),
 }
 

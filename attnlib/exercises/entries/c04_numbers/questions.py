@@ -27,7 +27,7 @@ QUESTIONS = (
                 "exp(-21) and exp(-20) are both 0 in float16, and 0 / 0 is no number."),
          Choice("Nearly 0: row 1 has all the weight.",
                 "This lets the rows compete for one sum. Each row is divided by its own."),
-         Choice("0.5 and 0.5: both are far below the maximum.",
+         Choice("0.5 and 0.5: both are far from the maximum.",
                 "This takes two exponentials that are 0 for equal shares. Their sum is 0 as well, and 0 / 0 is no number.")),
         right="b",
         shows="maximum of the matrix: [[nan, nan], [",
