@@ -477,3 +477,71 @@ def broadcast(column, row):
                 axes.add_patch(plt.Rectangle((j - 0.5, i - 0.5), 1, 1, facecolor="white", alpha=0.6, hatch="...",
                                              edgecolor="#bbbbbb", linewidth=0))
         axes.set(xticks=[], yticks=[])
+
+
+@in_book_style
+def stalled_sums(sums):
+    """Running sums of ones in several kinds of numbers, {kind: `(n,)`}, against the number of terms."""
+    axes, = subplots(2.9, "a")
+    order = sorted(sums, key=lambda kind: -sums[kind][-1])
+    for kind, shade, style in zip(order, ("#1a1a1a", "#5f6368", "#8a8f94"), ("-", "--", "-.")):
+        n = len(sums[kind])
+        axes.plot(np.arange(1, n + 1), sums[kind], style, color=shade, linewidth=2.5)
+        axes.annotate(f"{kind}: {sums[kind][-1]:,.0f}", (n, sums[kind][-1]), xytext=(4, 0), textcoords="offset points",
+                      va="center", fontsize=10, annotation_clip=False)
+    axes.set_xscale("log", base=2)
+    axes.set_yscale("log", base=2)
+    ticks = 4.0 ** np.arange(0, 9)
+    for axis in (axes.xaxis, axes.yaxis):
+        axis.set_ticks(ticks, [f"{tick:,.0f}" for tick in ticks], fontsize=9)
+    axes.minorticks_off()
+    axes.set(title="1 + 1 + 1 + …, rounded after every step", xlabel="terms", ylabel="sum")
+
+
+@in_book_style
+def rounded_scores(sizes, errors, bounds):
+    """Relative errors of weights from rounded scores: errors {kind: `(sizes, rows)`}, bounds {kind: `(sizes,)`}."""
+    axes, = subplots(2.8, "a")
+    order = sorted(bounds, key=lambda kind: -bounds[kind][-1])
+    for kind, marker in zip(order, "so^"):
+        low, middle, high = np.quantile(errors[kind], [0, 0.5, 1], axis=1)
+        axes.fill_between(sizes, low, high, color=COLORS["weights"], alpha=0.25, linewidth=0)
+        axes.plot(sizes, middle, marker=marker, markersize=5, linewidth=1.2, color=COLORS["weights"])
+        axes.plot(sizes, bounds[kind], "--", color=COLORS["output"], linewidth=1.2)
+        axes.annotate(kind, (sizes[-1], middle[-1]), xytext=(8, -3), textcoords="offset points", annotation_clip=False)
+    axes.axhline(0.01, color="#9aa0a6", linewidth=0.8)
+    axes.annotate("1 %", (sizes[0], 0.01), xytext=(-2, 3), textcoords="offset points", fontsize=9)
+    axes.set_xscale("log", base=2)
+    axes.set_yscale("log")
+    axes.set_xticks(sizes, [f"{size:g}" for size in sizes])
+    axes.minorticks_off()
+    axes.set(title="Error of the worst weight; dashed, the bound", xlabel="largest score of the row", ylabel="relative error")
+
+
+@in_book_style
+def softmax_forms(lengths, measured, title):
+    """Errors of four forms of the softmax beside their bounds, in units of u, against the number of keys.
+
+    measured {kind: `(lengths, rows, 6)`}: quotient, exp(s - lse), s - lse, (s - m) - log sum, the bound of the first,
+    the bound of the next two. Points are medians, thin lines the middle 80 % of the rows.
+    """
+    panels = list(subplots(2.9, "abc", sharey=True))
+    forms = (("quotient", "-", "o", COLORS["weights"]), ("exp(s − lse)", "--", "s", COLORS["weights"]),
+             ("s − lse", "none", "x", COLORS["output"]), ("(s − m) − log sum", ":", "^", COLORS["scores"]))
+    for axes, (kind, rows) in zip(panels, measured.items()):
+        for i, style, name in ((4, "-", "bound, quotient"), (5, "--", "bound, s − lse")):
+            axes.plot(lengths, np.median(rows[..., i], axis=1), style, color="#9aa0a6", linewidth=3, zorder=0, label=name)
+        for i, (name, style, marker, color) in enumerate(forms):
+            low, middle, high = np.quantile(rows[..., i], [0.1, 0.5, 0.9], axis=1)
+            beside = np.array(lengths) * 1.12 ** (i - 1.5)
+            axes.vlines(beside, low, high, color=color, linewidth=0.8)
+            axes.plot(beside, middle, linestyle=style, marker=marker, markersize=4.5, linewidth=1.2, color=color, label=name)
+        axes.set_title(f"{kind}", fontsize=10)
+        axes.set(xscale="log", yscale="log", ylim=(0.7, 250))
+        axes.set_xticks([10, 1_000, 100_000], ["10", "1,000", "100,000"], fontsize=9)
+        axes.set_yticks([1, 10, 100], ["1", "10", "100"])
+        axes.minorticks_off()
+        axes.grid(axis="y", color="#e0e0e0", linewidth=0.8)
+    panels[0].set_ylabel("error in units of u")
+    panels[1].set_xlabel(f"keys, {title}")
+    axes.figure.legend(*axes.get_legend_handles_labels(), loc="outside lower center", ncols=3, fontsize=9)
