@@ -42,6 +42,10 @@ FIGURES = {
     "memory_against_n": (RECORD,),
     "roofline": (1e15, 5e12, {"a": 1.0, "b": 1e3}),
     "kernel_blocks": (MASKED, np.where(np.isinf(MASKED), np.nan, 0.5)),
+    "step_errors": ({"a": (LINE + 1, LINE + 1, LINE + 1, LINE + 1)}, {"a": (LINE + 0.1, LINE + 0.2)}),
+    "jacobian": (np.diag(WEIGHTS), np.outer(WEIGHTS, WEIGHTS), WORDS),
+    "norm_over_triangle": (np.eye(3), np.array([0.1, 0.2, 0.3]), np.eye(3), LINE[1:4], LINE[1:4], WORDS[:3]),
+    "pulls": (VALUE[:, 0], 1.0, WEIGHTS - 0.25, WORDS),
     "regression": (LINE, LINE, LINE, LINE, {"a": LINE, "b": LINE}),
 }
 
