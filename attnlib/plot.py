@@ -474,7 +474,7 @@ def step_errors(measured, expected):
 
     `expected` has the two theoretical lines of each, {name: (bend, rounding)}: dashed, each where it is the larger.
     """
-    axes, = subplots(3.5, "a")
+    axes, = subplots(2.9, "a")
     for (name, (steps, low, middle, high)), grey in zip(measured.items(), ("#80868b", "#5f6368", "#1a1a1a")):
         axes.fill_between(steps, low, high, color=grey, alpha=0.25, linewidth=0)
         axes.plot(steps, middle, color=grey, marker="o", markersize=3, linewidth=1.4)
