@@ -545,7 +545,7 @@ def norm_over_triangle(weights, norms, path, temperatures, along_path, labels):
     right.plot(temperatures, along_path, color="#1a1a1a")
     right.axhline(0.5, color=COLORS["weights"], linestyle="--", linewidth=1)
     right.set(xscale="log", ylim=(0, 0.56), xlabel="temperature")
-    right.set_title("Along the black line", pad=20)
+    right.set_title("Along the thick line", pad=20)
     right.annotate("T = 1", (temperatures[one], along_path[one]), xytext=(-9, 3), textcoords="offset points",
                    ha="right", fontsize=9)
     right.text(temperatures[0], 0.51, "never above a half", fontsize=9, color=COLORS["weights"])

@@ -84,7 +84,7 @@ QUESTIONS = (
         (Choice("The third: its weight is the most wrong.",
                 "It has the second largest, 0.698. But the loss names the second weight alone."),
          Choice("The second: the right word's own.",
-                "Its derivative is 0.094 - 1 = -0.906. It holds what all others together are pushed down by."),
+                "Its derivative is -0.906: as much as the other three have together, with the other sign."),
          Choice("None: all four have the same.",
                 "This mixes it up with a sum: the four derivatives sum to 0."),
          Choice("The second, and the other three have 0.",
