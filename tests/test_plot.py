@@ -16,6 +16,7 @@ from attnlib import plot  # noqa: E402
 
 SCORES = np.array([1.0, 0.5, 2.5, -0.1])
 WEIGHTS = attnlib.softmax(SCORES)
+SQUARE = np.array([[1.0, 0.0], [0.4, 0.6]])
 VALUE = np.array([[0.0, 1.0], [2.0, 2.0], [3.0, 0.0], [1.0, -1.0]])
 MASKED = attnlib.mask_scores(np.ones((3, 3)), attnlib.causal_mask(3, 3))
 LINE = np.linspace(0, 1, 5)
@@ -42,6 +43,9 @@ FIGURES = {
     "memory_against_n": (RECORD,),
     "roofline": (1e15, 5e12, {"a": 1.0, "b": 1e3}),
     "kernel_blocks": (MASKED, np.where(np.isinf(MASKED), np.nan, 0.5)),
+    "mask_gallery": (),
+    "broadcast": (VALUE[:3, :1], VALUE[:2, 0][None]),
+    "influence": ({"a": SQUARE, "b": SQUARE}, {"a": SQUARE, "b": SQUARE}, WORDS[:2]),
     "step_errors": ({"a": (LINE + 1, LINE + 1, LINE + 1, LINE + 1)}, {"a": (LINE + 0.1, LINE + 0.2)}),
     "jacobian": (np.diag(WEIGHTS), np.outer(WEIGHTS, WEIGHTS), WORDS),
     "norm_over_triangle": (np.eye(3), np.array([0.1, 0.2, 0.3]), np.eye(3), LINE[1:4], LINE[1:4], WORDS[:3]),
