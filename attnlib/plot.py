@@ -578,3 +578,98 @@ def softmax_forms(lengths, measured, title):
     panels[0].set_ylabel("error in units of u")
     panels[1].set_xlabel(f"keys, {title}")
     axes.figure.legend(*axes.get_legend_handles_labels(), loc="outside lower center", ncols=3, fontsize=9)
+
+
+@in_book_style
+def step_errors(measured, expected):
+    """Relative errors of a difference quotient against its step: {name: (steps, 10 %, median, 90 %)}.
+
+    `expected` has the two theoretical lines of each, {name: (bend, rounding)}: dashed, each where it is the larger.
+    """
+    axes, = subplots(2.9, "a")
+    for (name, (steps, low, middle, high)), grey in zip(measured.items(), ("#80868b", "#5f6368", "#1a1a1a")):
+        axes.fill_between(steps, low, high, color=grey, alpha=0.25, linewidth=0)
+        axes.plot(steps, middle, color=grey, marker="o", markersize=3, linewidth=1.4)
+        axes.annotate(name, (steps[-1], middle[-1]), xytext=(-7, 2), textcoords="offset points", ha="right",
+                      fontsize=9.5, fontweight="bold", color="#1a1a1a")
+        bend, rounding = expected[name]
+        for line, other in ((bend, rounding), (rounding, bend)):
+            shown = (line > other / 8) & (line < 1)
+            axes.plot(steps[shown], line[shown], "--", color=COLORS["weights"], linewidth=1)
+    axes.set(xscale="log", yscale="log", xlabel="step", ylabel="relative error", xlim=(5e-19, 2), ylim=(1e-13, 3),
+             title="The slope of x³ by central differences")
+    axes.text(1e-12, 2e-2, "rounding:\nslope −1", fontsize=9, color=COLORS["weights"], ha="left", va="top")
+    axes.text(1, 1e-8, "bend of\nthe curve:\nslope 2", fontsize=9, color=COLORS["weights"], ha="right", va="top")
+    axes.minorticks_off()
+
+
+def signed_grid(axes, matrix, title, labels):
+    """A matrix as cells with their numbers: positive ones in the weights' colour, negative ones grey and in italics."""
+    both = LinearSegmentedColormap.from_list("signed", [COLORS["scores"], "#ffffff", COLORS["weights"]])
+    axes.imshow(np.sign(matrix) * abs(matrix)**0.5, cmap=both, vmin=-1.5, vmax=1.5)  # the root lifts the small ones
+    for (i, j), number in np.ndenumerate(matrix):
+        label = f"{number:.3f}".replace("0.", ".").replace("-", "−") if number else "0"
+        axes.text(j, i, label, ha="center", va="center", fontsize=9, style="italic" if number < 0 else "normal")
+    axes.set(title=title, xlabel="score", xticks=range(len(labels)), yticks=range(len(labels)), yticklabels=labels)
+    axes.set_xticklabels(labels, rotation=90)
+    axes.spines[:].set_visible(False)
+    axes.tick_params(length=0, labelsize=9)
+
+
+@in_book_style
+def jacobian(diagonal, products, labels):
+    """The softmax's Jacobian `(n, n)` as the difference of its two terms, each a grid of numbers below 1."""
+    left, *others = subplots(2.5, "abc")
+    signed_grid(left, diagonal, "diag(a)", labels)
+    left.set_ylabel("weight")
+    for axes, matrix, title in zip(others, (products, diagonal - products), ("less a aᵀ", "is J")):
+        signed_grid(axes, matrix, title, labels)
+        axes.set_yticklabels([])
+
+
+@in_book_style
+def norm_over_triangle(weights, norms, path, temperatures, along_path, labels):
+    """The Jacobian's norm at each point of the triangle of three weights: `weights` (m, 3), `norms` (m,).
+
+    `path` (t, 3) are the weights of one row at each of `temperatures` (t,), and `along_path` (t,) the norms there.
+    """
+    left, right = subplots(2.9, "ab", width_ratios=[1.15, 1])
+    corners = np.array([[0.0, 0.0], [1.0, 0.0], [0.5, 0.75**0.5]])
+    levels = np.arange(0, 0.51, 0.05)
+    ground = left.tricontourf(*(weights @ corners).T, norms, levels=levels, cmap=shades("weights"), vmin=0, vmax=0.62)
+    left.tricontour(*(weights @ corners).T, norms, levels=levels, colors="white", linewidths=0.6)
+    left.fill(*corners.T, fill=False, edgecolor="#444444", linewidth=1)
+    left.plot(*(path @ corners).T, color="#1a1a1a", linewidth=2)
+    one, most = np.argmin(abs(np.log(temperatures))), np.argmax(along_path)
+    for axes, points in ((left, path @ corners), (right, np.stack([temperatures, along_path], axis=-1))):
+        axes.plot(*points[one], "o", color="#1a1a1a", markeredgecolor="white", markersize=8, zorder=3)
+        axes.plot(*points[most], "D", color="#1a1a1a", markeredgecolor="white", markersize=8, zorder=3)
+    for corner, label, place in zip(corners, labels, ((0, -14), (0, -14), (0, 5))):
+        left.annotate(label, corner, xytext=place, textcoords="offset points", ha="center")
+    for middle, text, place in ((corners[:2], "1/2", (0, -13)), (corners[1:], "1/2", (13, 0)), (corners[::2], "1/2", (-13, 0)),
+                                (corners, "1/3", (13, -11))):
+        left.annotate(text, middle.mean(axis=0), xytext=place, textcoords="offset points", ha="center", fontsize=9)
+    left.set_aspect("equal")
+    left.axis("off")
+    left.margins(0.06, 0.1)
+    left.set_title("The norm of J", pad=20)
+    left.figure.colorbar(ground, ax=left, location="left", shrink=0.8, ticks=[0, 0.1, 0.2, 0.3, 0.4, 0.5])
+    right.plot(temperatures, along_path, color="#1a1a1a")
+    right.axhline(0.5, color=COLORS["weights"], linestyle="--", linewidth=1)
+    right.set(xscale="log", ylim=(0, 0.56), xlabel="temperature")
+    right.set_title("Along the thick line", pad=20)
+    right.annotate("T = 1", (temperatures[one], along_path[one]), xytext=(-9, 3), textcoords="offset points",
+                   ha="right", fontsize=9)
+    right.text(temperatures[0], 0.51, "never above a half", fontsize=9, color=COLORS["weights"])
+    right.xaxis.set_major_formatter("{x:g}")
+    right.minorticks_off()
+
+
+@in_book_style
+def pulls(value, output, grad_scores, labels):
+    """One feature of the values `(n_k,)`, the output as a line, and the output's gradient by the scores `(n_k,)`."""
+    left, right = subplots(2.6, "ab")
+    bars(left, value, "value", "Values, and the output", 1, labels)
+    left.axhline(output, color=COLORS["output"], linestyle="--", linewidth=1.5)
+    left.annotate(f"output {output:.3f}", (-0.5, output), xytext=(0, 3), textcoords="offset points", fontsize=9)
+    bars(right, grad_scores, "scores", "Gradient of the scores", 3, labels)
