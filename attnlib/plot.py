@@ -166,6 +166,57 @@ def running_sum(scores, stops, labels):
         axes.text(len(scores) - 0.5, 1.2, f"sum {exps.sum():.3f}", ha="right", fontweight="bold")
 
 
+@in_book_style
+def in_blocks(scores, value, stops, labels):
+    """What one query keeps while it reads its keys up to each of `stops`: maximum m, sum l and accumulator u.
+
+    Scores `(n_k,)`, values `(n_k, 2)`; the last stop is n_k, and the output stands at the end.
+    """
+    axes, = subplots(2.5, "a")
+    axes.set(xlim=(0, 6), ylim=(0, 2.5))
+    axes.axis("off")
+    step = 4.52 / len(stops)
+    kept(axes, 0.02, "nothing read", -np.inf, 0, np.zeros(2))
+    for i, (start, stop) in enumerate(zip((0, *stops), stops)):
+        x, exps = 0.02 + step * (i + 1), np.exp(scores[:stop] - scores[:stop].max())
+        axes.text(x + 0.72, 2.38, ", ".join(labels[start:stop]), ha="center", fontsize=10.5, fontweight="bold")
+        read = "scores " + ", ".join(f"{score:.1f}" for score in scores[start:stop]).replace("-", "−")
+        axes.text(x + 0.72, 2.14, read, ha="center", fontsize=10, color=COLORS["scores"])
+        arrow(axes, (x + 0.72, 2.08), (x + 0.72, 1.66))
+        factor = np.exp(scores[:start].max() - scores[:stop].max()) if start else 0
+        axes.text(x - (step - 1.44) / 2, 1.1, f"× {factor:.3g}", ha="center", va="bottom", fontsize=10)
+        arrow(axes, (x - step + 1.46, 1.0), (x - 0.02, 1.0))
+        kept(axes, x, f"{stop} keys read", scores[:stop].max(), exps.sum(), exps @ value[:stop])
+    arrow(axes, (x + 0.72, 0.36), (x + 0.72, 0.2))
+    axes.text(x + 0.72, 0.03, "u / ℓ = ({:.3f}, {:.3f})".format(*exps @ value / exps.sum()), ha="center", fontsize=10.5,
+              fontweight="bold")
+
+
+def kept(axes, x, title, row_max, row_sum, u):
+    """A box with what one query keeps."""
+    axes.add_patch(plt.Rectangle((x, 0.4), 1.44, 1.22, facecolor="white", edgecolor=COLORS["weights"], linewidth=2))
+    lines = [f"m = {row_max:.1f}", f"ℓ = {row_sum:.3f}", "u = ({:.2f}, {:.2f})".format(*u)]
+    axes.text(x + 0.72, 1.42, title, ha="center", fontsize=9)
+    for line, y in zip(lines, (1.13, 0.83, 0.53)):
+        axes.text(x + 0.72, y, line.replace("-", "−").replace("inf", "∞"), ha="center", fontsize=10.5)
+
+
+@in_book_style
+def causal_blocks(*counts):
+    """Which blocks of keys each block of queries reads under a causal mask, for so many blocks a side."""
+    for axes, count in zip(subplots(2.4, "abcde"[:len(counts)]), counts):
+        row, column = np.indices((count, count))
+        part = np.where(column < row, 1.0, np.where(column == row, 0.45, 0.0))
+        axes.imshow(part, cmap=shades("weights"), vmin=0, vmax=1.3)
+        axes.set(title=f"{(part > 0).sum()} of {count * count} are read", xticks=[], yticks=[],
+                 xlabel="blocks of keys", ylabel="blocks of queries")
+        for edge in range(1, count):
+            axes.axhline(edge - 0.5, color="white", linewidth=1)
+            axes.axvline(edge - 0.5, color="white", linewidth=1)
+        for i in range(count):
+            axes.plot([i - 0.5, i + 0.5], [i - 0.5, i + 0.5], color=COLORS["output"], linewidth=1)
+
+
 def grid(axes, matrix, name, title, digits=1, outline=()):
     """A matrix as cells, darker for larger numbers, with the numbers in them.
 

@@ -32,6 +32,8 @@ FIGURES = {
     "scores_and_weights": (SCORES, WEIGHTS, WORDS),
     "weights_by_temperature": ((1, 2), (WEIGHTS, WEIGHTS), WORDS),
     "running_sum": (SCORES, (2, 4), WORDS),
+    "in_blocks": (SCORES, VALUE, (2, 4), WORDS),
+    "causal_blocks": (2, 8),
     "score_matrix": (VALUE, VALUE, VALUE @ VALUE.T, 1, 2),
     "masked_scores": (SCORES[None], SCORES[None], WORDS[:1], WORDS),
     "scores_to_weights": (MASKED, attnlib.softmax(MASKED), WORDS[:3]),
