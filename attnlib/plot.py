@@ -124,7 +124,7 @@ def flow():
     arrow(axes, (2.38, 0.37), (5.02, 0.37))
     axes.text(2.62, 2.1, "every query\nmeets every key", fontsize=9, va="bottom")
     axes.text(4.0, 2.05, "shares of 1", fontsize=9, va="bottom")
-    axes.text(3.6, 0.42, "values, added up by weight", fontsize=9, ha="center", va="bottom")
+    axes.text(3.86, 0.44, "values, added\nup by weight", fontsize=9, va="bottom")
 
 
 def bars(axes, heights, name, title, digits, labels):
@@ -517,3 +517,18 @@ def influence(weights, changes, labels):
             if row:
                 axes.set_xlabel("word that is changed" if row else "key")
         panels[2 * row].set_ylabel("output of" if row else "query")
+
+
+@in_book_style
+def broadcast(column, row):
+    """A column `(n, 1)` and a row `(1, m)` stretched to tables `(n, m)`, and their product: what broadcasting pairs."""
+    table = column * row
+    panels = subplots(1.9, "abc")
+    for axes, part, name, title in zip(panels, (column, row, table), ("query", "key", "scores"),
+                                       (f"column {column.shape}", f"row {row.shape}", f"product {table.shape}")):
+        grid(axes, np.broadcast_to(part, table.shape), name, title, digits=2)
+        for i, j in np.ndindex(*table.shape):
+            if i >= part.shape[0] or j >= part.shape[1]:  # stretched, not there
+                axes.add_patch(plt.Rectangle((j - 0.5, i - 0.5), 1, 1, facecolor="white", alpha=0.6, hatch="...",
+                                             edgecolor="#bbbbbb", linewidth=0))
+        axes.set(xticks=[], yticks=[])

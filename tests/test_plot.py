@@ -46,6 +46,7 @@ FIGURES = {
     "roofline": (1e15, 5e12, {"a": 1.0, "b": 1e3}),
     "kernel_blocks": (MASKED, np.where(np.isinf(MASKED), np.nan, 0.5)),
     "mask_gallery": (),
+    "broadcast": (VALUE[:3, :1], VALUE[:2, 0][None]),
     "influence": ({"a": SQUARE, "b": SQUARE}, {"a": SQUARE, "b": SQUARE}, WORDS[:2]),
     "regression": (LINE, LINE, LINE, LINE, {"a": LINE, "b": LINE}),
 }
