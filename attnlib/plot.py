@@ -410,7 +410,7 @@ def time_against_n(record, is_causal=False):
         if row["is_causal"] == is_causal and row["factor"] == 1:
             for name, got in row["contenders"].items():
                 lines.setdefault(name, {})[row["n"]] = got["ms"]["median"]
-    axes, = subplots(3.4, "a")
+    axes, = subplots(2.9, "a")
     lines_against_n(axes, lines, "Time" + (", causal" if is_causal else ""), "milliseconds")
 
 
@@ -423,7 +423,7 @@ def memory_against_n(record):
         if row["MiB"] is not None and row["contender"] != "products alone":
             lines.setdefault(row["contender"], {})[row["n"]] = max(row["MiB"], least)
     lines["the output alone"] = {n: bench.output_mib(n) for points in [*lines.values()] for n in points}
-    axes, = subplots(3.4, "a")
+    axes, = subplots(2.9, "a")
     lines_against_n(axes, lines, "Memory beyond the arguments", "MiB")
 
 
