@@ -428,6 +428,42 @@ def memory_against_n(record):
 
 
 @in_book_style
+def two_memories(gpu, cable):
+    """The host, the GPU and what lies between memory and processors; bandwidths in GB/s as each data sheet has them."""
+    axes, = subplots(2.3, "a")
+    axes.set(xlim=(0, 6), ylim=(0, 2.3))
+    axes.axis("off")
+    for left, width, height, title in ((0.05, 1.4, 1.8, "host"), (2.55, 3.4, 0.9, "GPU")):
+        axes.add_patch(plt.Rectangle((left, 0.1), width, height, facecolor="#f3f4f5", edgecolor="#9aa0a6"))
+        axes.text(left, height + 0.2, title, fontsize=11, fontweight="bold")
+    for x, y, text in ((0.28, 1.15, "Python\nruns here"), (0.28, 0.25, "memory"), (2.7, 0.25, "memory"),
+                       (4.86, 0.25, "132\nprocessors")):
+        axes.add_patch(plt.Rectangle((x, y), 0.94, 0.6, facecolor="white", edgecolor=COLORS["output"], linewidth=2))
+        axes.text(x + 0.47, y + 0.3, text, ha="center", va="center", fontsize=10)
+    for start, stop, middle, width, speed in ((1.22, 2.7, 2.0, 1, cable), (3.64, 4.86, 4.25, 12, gpu)):
+        axes.plot([start, stop], [0.55, 0.55], color=COLORS["scores"], linewidth=width, solid_capstyle="butt")
+        axes.text(middle, 0.69, f"{speed:,} GB/s", ha="center", va="bottom", fontsize=10, fontweight="bold")
+
+
+@in_book_style
+def queue_of_jobs(jobs=3):
+    """What Python and the GPU do while Python launches jobs: it has asked for all of them before the first is done."""
+    axes, = subplots(1.9, "a")
+    for i in range(jobs):
+        for row, start, length, text in ((1, 0.36 * i, 0.3, "ask"), (0, 0.36 + 1.5 * i, 1.44, f"job {i + 1}")):
+            axes.add_patch(plt.Rectangle((start, row), length, 0.56, facecolor="#f3f4f5", edgecolor=COLORS["output"],
+                                         linewidth=2))
+            axes.text(start + length / 2, row + 0.28, text, ha="center", va="center", fontsize=9)
+    asked, done = 0.36 * jobs - 0.03, 0.33 + 1.5 * jobs
+    axes.set(xlim=(-0.05, done + 0.7), ylim=(-0.25, 2.15), yticks=(0.28, 1.28), yticklabels=("GPU", "Python"), xticks=[],
+             xlabel="time")
+    for x, text in ((asked, "the clock stops here: all is asked"), (done, "all is done")):
+        axes.axvline(x, color=COLORS["output"], linestyle=":", linewidth=1.2)
+        axes.text(x + (0.06 if x < done else -0.06), 1.86, text, fontsize=9, ha="left" if x < done else "right")
+    axes.tick_params(length=0)
+
+
+@in_book_style
 def roofline(peak_flops, bandwidth, intensities):
     """The most operations a second that a device allows, against operations for each byte moved.
 

@@ -43,6 +43,8 @@ FIGURES = {
     "one_query": (SCORES, WEIGHTS, VALUE, WEIGHTS @ VALUE, WORDS),
     "time_against_n": (RECORD, True),
     "memory_against_n": (RECORD,),
+    "two_memories": (4800, 64),
+    "queue_of_jobs": (),
     "roofline": (1e15, 5e12, {"a": 1.0, "b": 1e3}),
     "kernel_blocks": (MASKED, np.where(np.isinf(MASKED), np.nan, 0.5)),
     "mask_gallery": (),
