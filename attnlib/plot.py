@@ -185,6 +185,57 @@ def running_sum(scores, stops, labels):
         axes.text(len(scores) - 0.5, 1.2, f"sum {exps.sum():.3f}", ha="right", fontweight="bold")
 
 
+@in_book_style
+def in_blocks(scores, value, stops, labels):
+    """What one query keeps while it reads its keys up to each of `stops`: maximum m, sum l and accumulator u.
+
+    Scores `(n_k,)`, values `(n_k, 2)`; the last stop is n_k, and the output stands at the end.
+    """
+    axes, = subplots(2.5, "a")
+    axes.set(xlim=(0, 6), ylim=(0, 2.5))
+    axes.axis("off")
+    step = 4.52 / len(stops)
+    kept(axes, 0.02, "nothing read", -np.inf, 0, np.zeros(2))
+    for i, (start, stop) in enumerate(zip((0, *stops), stops)):
+        x, exps = 0.02 + step * (i + 1), np.exp(scores[:stop] - scores[:stop].max())
+        axes.text(x + 0.72, 2.38, ", ".join(labels[start:stop]), ha="center", fontsize=10.5, fontweight="bold")
+        read = "scores " + ", ".join(f"{score:.1f}" for score in scores[start:stop]).replace("-", "−")
+        axes.text(x + 0.72, 2.14, read, ha="center", fontsize=10, color=COLORS["scores"])
+        arrow(axes, (x + 0.72, 2.08), (x + 0.72, 1.66))
+        factor = np.exp(scores[:start].max() - scores[:stop].max()) if start else 0
+        axes.text(x - (step - 1.44) / 2, 1.1, f"× {factor:.3g}", ha="center", va="bottom", fontsize=10)
+        arrow(axes, (x - step + 1.46, 1.0), (x - 0.02, 1.0))
+        kept(axes, x, f"{stop} keys read", scores[:stop].max(), exps.sum(), exps @ value[:stop])
+    arrow(axes, (x + 0.72, 0.36), (x + 0.72, 0.2))
+    axes.text(x + 0.72, 0.03, "u / ℓ = ({:.3f}, {:.3f})".format(*exps @ value / exps.sum()), ha="center", fontsize=10.5,
+              fontweight="bold")
+
+
+def kept(axes, x, title, row_max, row_sum, u):
+    """A box with what one query keeps."""
+    axes.add_patch(plt.Rectangle((x, 0.4), 1.44, 1.22, facecolor="white", edgecolor=COLORS["weights"], linewidth=2))
+    lines = [f"m = {row_max:.1f}", f"ℓ = {row_sum:.3f}", "u = ({:.2f}, {:.2f})".format(*u)]
+    axes.text(x + 0.72, 1.42, title, ha="center", fontsize=9)
+    for line, y in zip(lines, (1.13, 0.83, 0.53)):
+        axes.text(x + 0.72, y, line.replace("-", "−").replace("inf", "∞"), ha="center", fontsize=10.5)
+
+
+@in_book_style
+def causal_blocks(*counts):
+    """Which blocks of keys each block of queries reads under a causal mask, for so many blocks a side."""
+    for axes, count in zip(subplots(2.4, "abcde"[:len(counts)]), counts):
+        row, column = np.indices((count, count))
+        part = np.where(column < row, 1.0, np.where(column == row, 0.45, 0.0))
+        axes.imshow(part, cmap=shades("weights"), vmin=0, vmax=1.3)
+        axes.set(title=f"{(part > 0).sum()} of {count * count} are read", xticks=[], yticks=[],
+                 xlabel="blocks of keys", ylabel="blocks of queries")
+        for edge in range(1, count):
+            axes.axhline(edge - 0.5, color="white", linewidth=1)
+            axes.axvline(edge - 0.5, color="white", linewidth=1)
+        for i in range(count):
+            axes.plot([i - 0.5, i + 0.5], [i - 0.5, i + 0.5], color=COLORS["output"], linewidth=1)
+
+
 def grid(axes, matrix, name, title, digits=1, outline=()):
     """A matrix as cells, darker for larger numbers, with the numbers in them.
 
@@ -392,7 +443,7 @@ def time_against_n(record, is_causal=False):
         if row["is_causal"] == is_causal and row["factor"] == 1:
             for name, got in row["contenders"].items():
                 lines.setdefault(name, {})[row["n"]] = got["ms"]["median"]
-    axes, = subplots(3.4, "a")
+    axes, = subplots(2.9, "a")
     lines_against_n(axes, lines, "Time" + (", causal" if is_causal else ""), "milliseconds")
 
 
@@ -405,8 +456,44 @@ def memory_against_n(record):
         if row["MiB"] is not None and row["contender"] != "products alone":
             lines.setdefault(row["contender"], {})[row["n"]] = max(row["MiB"], least)
     lines["the output alone"] = {n: bench.output_mib(n) for points in [*lines.values()] for n in points}
-    axes, = subplots(3.4, "a")
+    axes, = subplots(2.9, "a")
     lines_against_n(axes, lines, "Memory beyond the arguments", "MiB")
+
+
+@in_book_style
+def two_memories(gpu, cable):
+    """The host, the GPU and what lies between memory and processors; bandwidths in GB/s as each data sheet has them."""
+    axes, = subplots(2.3, "a")
+    axes.set(xlim=(0, 6), ylim=(0, 2.3))
+    axes.axis("off")
+    for left, width, height, title in ((0.05, 1.4, 1.8, "host"), (2.55, 3.4, 0.9, "GPU")):
+        axes.add_patch(plt.Rectangle((left, 0.1), width, height, facecolor="#f3f4f5", edgecolor="#9aa0a6"))
+        axes.text(left, height + 0.2, title, fontsize=11, fontweight="bold")
+    for x, y, text in ((0.28, 1.15, "Python\nruns here"), (0.28, 0.25, "memory"), (2.7, 0.25, "memory"),
+                       (4.86, 0.25, "132\nprocessors")):
+        axes.add_patch(plt.Rectangle((x, y), 0.94, 0.6, facecolor="white", edgecolor=COLORS["output"], linewidth=2))
+        axes.text(x + 0.47, y + 0.3, text, ha="center", va="center", fontsize=10)
+    for start, stop, middle, width, speed in ((1.22, 2.7, 2.0, 1, cable), (3.64, 4.86, 4.25, 12, gpu)):
+        axes.plot([start, stop], [0.55, 0.55], color=COLORS["scores"], linewidth=width, solid_capstyle="butt")
+        axes.text(middle, 0.69, f"{speed:,} GB/s", ha="center", va="bottom", fontsize=10, fontweight="bold")
+
+
+@in_book_style
+def queue_of_jobs(jobs=3):
+    """What Python and the GPU do while Python launches jobs: it has asked for all of them before the first is done."""
+    axes, = subplots(1.9, "a")
+    for i in range(jobs):
+        for row, start, length, text in ((1, 0.36 * i, 0.3, "ask"), (0, 0.36 + 1.5 * i, 1.44, f"job {i + 1}")):
+            axes.add_patch(plt.Rectangle((start, row), length, 0.56, facecolor="#f3f4f5", edgecolor=COLORS["output"],
+                                         linewidth=2))
+            axes.text(start + length / 2, row + 0.28, text, ha="center", va="center", fontsize=9)
+    asked, done = 0.36 * jobs - 0.03, 0.33 + 1.5 * jobs
+    axes.set(xlim=(-0.05, done + 0.7), ylim=(-0.25, 2.15), yticks=(0.28, 1.28), yticklabels=("GPU", "Python"), xticks=[],
+             xlabel="time")
+    for x, text in ((asked, "the clock stops here: all is asked"), (done, "all is done")):
+        axes.axvline(x, color=COLORS["output"], linestyle=":", linewidth=1.2)
+        axes.text(x + (0.06 if x < done else -0.06), 1.86, text, fontsize=9, ha="left" if x < done else "right")
+    axes.tick_params(length=0)
 
 
 @in_book_style
