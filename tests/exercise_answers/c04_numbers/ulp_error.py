@@ -49,3 +49,8 @@ answers.wrong("neighbour towards zero", function=lambda computed, exact: error(c
 def units_in_float32(computed, exact):
     rounded = exact.astype(np.float32)
     return np.abs(computed - rounded).astype(np.float64) / np.spacing(np.abs(rounded)).astype(np.float64)
+
+
+answers.wrong("unit of float64, with its sign", function=lambda computed, exact: np.abs(computed - exact) / np.spacing(exact))
+answers.wrong("unit at the computed number", function=lambda computed, exact: np.abs(computed - exact) / np.spacing(np.abs(computed)))
+answers.wrong("unit at the computed number", function=lambda computed, exact: np.abs(computed - exact) / np.spacing(computed))

@@ -15,6 +15,11 @@ def _unit(exact):
     return np.spacing(np.abs(exact.astype(np.float32))).astype(np.float64)
 
 
+def _at_computed(part):
+    return {"answer": lambda computed, exact: np.abs(computed.astype(np.float64) - exact) / np.spacing(
+        part(computed.astype(np.float32))).astype(np.float64)}
+
+
 def _cases():
     def case(aspect, steps, exact, extreme=False):
         exact = np.array(exact, np.float64)
@@ -38,6 +43,7 @@ def _cases():
 
 EXERCISE = Exercise(
     name="ulp_error", signature="(computed, exact)", place=6, dtype="number",
+    axes=dict(computed="n", exact="n"), answer_axes="n",
     text="The distance of float32 numbers from exact float64 ones in units in the last place: the unit is the distance "
          "of exact, rounded to float32, from its neighbour away from zero.",
     answer=ulp_error_answer,
@@ -58,6 +64,10 @@ EXERCISE = Exercise(
         *alike("The unit is that of float32 at the exact number: it doubles at every power of 2.",
                "How far apart are two neighbouring float32 numbers near 1, and how far near 1000?",
                ("unit of float64", {"unit": lambda exact: np.spacing(np.abs(exact))}, "The unit is that of float64."),
+               ("unit of float64, with its sign", {"unit": lambda exact: np.spacing(exact)},
+                "The unit is that of float64, and negative for negative numbers."),
+               ("unit at the computed number", (_at_computed(np.abs), _at_computed(lambda x: x)),
+                "The unit is that at the computed number: below a power of 2 it is half as large as at the exact one."),
                ("the same unit everywhere", {"unit": lambda exact: float(np.finfo(np.float32).eps)},
                 "The unit is the spacing of float32 at 1, whatever the number is."),
                ("relative error instead of units", {"unit": lambda exact: np.abs(exact)},
