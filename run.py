@@ -155,7 +155,9 @@ def make_venv():
     VENV.mkdir(exist_ok=True)
     STAMP.write_text("unfinished")
     otherwise = "python -m {} failed; its lines above say why"
-    run_or_explain([sys.executable, "-m", "venv", "--without-pip", str(VENV)],
+    # Where .venv is activated, this Python is the one that has just gone.
+    base = getattr(sys, "_base_executable", None) or sys.executable
+    run_or_explain([base, "-m", "venv", "--without-pip", str(VENV)],
                    otherwise.format("venv"))
     # venv itself would run this too, and keep to itself why it failed.
     run_or_explain([str(in_venv("python")), "-m", "ensurepip", "--upgrade",

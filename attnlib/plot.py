@@ -534,3 +534,18 @@ def error_by_blocks(errors, unit):
     axes.yaxis.set_major_formatter("{x:g}")
     axes.minorticks_off()
     axes.legend(loc="upper center", fontsize=9, borderpad=0)
+
+
+@in_book_style
+def broadcast(column, row):
+    """A column `(n, 1)` and a row `(1, m)` stretched to tables `(n, m)`, and their product: what broadcasting pairs."""
+    table = column * row
+    panels = subplots(1.9, "abc")
+    for axes, part, name, title in zip(panels, (column, row, table), ("query", "key", "scores"),
+                                       (f"column {column.shape}", f"row {row.shape}", f"product {table.shape}")):
+        grid(axes, np.broadcast_to(part, table.shape), name, title, digits=2)
+        for i, j in np.ndindex(*table.shape):
+            if i >= part.shape[0] or j >= part.shape[1]:  # stretched, not there
+                axes.add_patch(plt.Rectangle((j - 0.5, i - 0.5), 1, 1, facecolor="white", alpha=0.6, hatch="...",
+                                             edgecolor="#bbbbbb", linewidth=0))
+        axes.set(xticks=[], yticks=[])

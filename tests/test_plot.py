@@ -44,6 +44,7 @@ FIGURES = {
     "roofline": (1e15, 5e12, {"a": 1.0, "b": 1e3}),
     "kernel_blocks": (MASKED, np.where(np.isinf(MASKED), np.nan, 0.5)),
     "mask_gallery": (),
+    "broadcast": (VALUE[:3, :1], VALUE[:2, 0][None]),
     "influence": ({"a": SQUARE, "b": SQUARE}, {"a": SQUARE, "b": SQUARE}, WORDS[:2]),
     "running_pair": (LINE, LINE, LINE, LINE),
     "merge_trees": (SCORES, {"a": (((0, 1), 2), 3), "b": ((0, 2), (1, 3))}, WORDS),

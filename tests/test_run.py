@@ -66,6 +66,13 @@ def test_venv_is_made_once(checkout, programs):
     assert len(programs) == 3
 
 
+def test_venv_is_made_by_a_python_outside_it(checkout, programs, monkeypatch):
+    """Where .venv is activated, the Python that runs this goes with it."""
+    monkeypatch.setattr(sys, "executable", str(run.in_venv("python")))
+    run.set_up()
+    assert programs[0][0] != sys.executable and pathlib.Path(programs[0][0]).exists()
+
+
 @pytest.mark.parametrize("name", [
     "requirements.txt", "constraints.txt", "pyproject.toml"])
 def test_venv_is_made_again_for_other_requirements(checkout, programs, name):
