@@ -5,7 +5,7 @@ from ...model import Choice, Question
 QUESTIONS = (
     Question(
         "one_more_score",
-        "The maximum so far is 2, and the sum of exp(score - 2) is 3. Now a score of 5 comes. What is the sum then?",
+        "The maximum so far is 2, and the sum of `exp(score - 2)` is 3. Now a score of 5 comes. What is the sum then?",
         (Choice("4.",
                 "This adds the new term to the old sum as it is. The old terms were measured from 2, the new one from 5."),
          Choice("1.149.",
@@ -45,7 +45,7 @@ QUESTIONS = (
          Choice("4,096 times.",
                 "That is so for rising scores. In random order most scores are below a maximum that has come already.")),
         right="c",
-        shows="4096 blocks of   1: 9.1 moves on average, expected 8.9",
+        shows="4096 blocks of   1: 9.1 moves, expected 8.9",
     ),
     Question(
         "which_law_fails",
@@ -79,8 +79,8 @@ QUESTIONS = (
     ),
     Question(
         "best_number_of_blocks",
-        "4,096 scores are cut into B blocks of equal size. Each block is added up one score after the other, and the blocks "
-        "are merged one after the other. Which B keeps the longest way of a term shortest?",
+        "4,096 scores are cut into B equal blocks. Each is added up one by one, and then the blocks are. For which B is a "
+        "term's longest way shortest?",
         (Choice("B = 1: nothing has to be merged.",
                 "This counts the merges of blocks alone. The first score then goes through 4,095 additions."),
          Choice("B = 64.",
