@@ -521,7 +521,7 @@ def merge_trees(scores, trees, labels):
 @in_book_style
 def error_by_blocks(errors, unit):
     """{label: {number of blocks: (low, median, high)}}: the median as a line, the spread as thin bars, on log axes."""
-    axes, = subplots(3.3, "a")
+    axes, = subplots(2.8, "a")
     styles = (("-", "o", COLORS["output"]), ("--", "s", COLORS["scores"]), (":", "^", COLORS["weights"]))
     for (label, by_blocks), (line, marker, color), aside in zip(errors.items(), styles, (1, 1.13, 0.885)):
         blocks = list(by_blocks)
