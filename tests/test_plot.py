@@ -59,6 +59,9 @@ FIGURES = {
     "jacobian": (np.diag(WEIGHTS), np.outer(WEIGHTS, WEIGHTS), WORDS),
     "norm_over_triangle": (np.eye(3), np.array([0.1, 0.2, 0.3]), np.eye(3), LINE[1:4], LINE[1:4], WORDS[:3]),
     "pulls": (VALUE[:, 0], 1.0, WEIGHTS - 0.25, WORDS),
+    "running_pair": (LINE, LINE, LINE, LINE),
+    "merge_trees": (SCORES, {"a": (((0, 1), 2), 3), "b": ((0, 2), (1, 3))}, WORDS),
+    "error_by_blocks": ({name: {1: (1, 2, 3), 4: (0.5, 1, 2)} for name in "abc"}, "unit"),
     "regression": (LINE, LINE, LINE, LINE, {"a": LINE, "b": LINE}),
 }
 
