@@ -42,6 +42,8 @@ FIGURES = {
     "memory_against_n": (RECORD,),
     "roofline": (1e15, 5e12, {"a": 1.0, "b": 1e3}),
     "kernel_blocks": (MASKED, np.where(np.isinf(MASKED), np.nan, 0.5)),
+    "slopes_by_spread": (1 + LINE, {16: np.ones((5, 3)), 64: np.ones((5, 3))}, {1: "a"}),
+    "gradients_by_size": ((4, 16), {16: np.ones((2, 3))}, {16: np.ones((2, 3))}),
     "regression": (LINE, LINE, LINE, LINE, {"a": LINE, "b": LINE}),
 }
 
