@@ -155,7 +155,9 @@ def make_venv():
     VENV.mkdir(exist_ok=True)
     STAMP.write_text("unfinished")
     otherwise = "python -m {} failed; its lines above say why"
-    run_or_explain([sys.executable, "-m", "venv", "--without-pip", str(VENV)],
+    # Where .venv is activated, this Python is the one that has just gone.
+    base = getattr(sys, "_base_executable", None) or sys.executable
+    run_or_explain([base, "-m", "venv", "--without-pip", str(VENV)],
                    otherwise.format("venv"))
     # venv itself would run this too, and keep to itself why it failed.
     run_or_explain([str(in_venv("python")), "-m", "ensurepip", "--upgrade",
@@ -339,7 +341,7 @@ def is_built():
     if not (FIRST_PAGE.exists() and LAST_PAGE.exists()):
         return False
     sources = [ROOT / "_config.yml", ROOT / "_toc.yml"]
-    for folder in ("chapters", "book"):
+    for folder in ("chapters", "book", "attnlib/exercises/entries"):
         sources += [p for p in (ROOT / folder).rglob("*")
                     if p.is_file() and "__pycache__" not in p.parts]
     built = FIRST_PAGE.stat().st_mtime

@@ -21,9 +21,8 @@ import torch
 import triton
 import triton.language as tl
 
-from attnlib import flash_triton
-from attnlib.flash_triton import attend, head_of, load_rows, normalised, width
-from attnlib.softmax_triton import LOWEST
+from attnlib.tiles_triton import (
+    LOWEST, attend, capability_of, groups, head_of, load_rows, normalised, nothing_seen, pair, precision, units_of, width)
 
 FEW_QUERIES, MANY_KEYS = 16, 512  # up to so many queries, from so many keys on
 LEAST_KEYS, MOST_SPLITS = 256, 128
@@ -42,39 +41,41 @@ def rows_of_pack(pack, n_q, group, ROWS: tl.constexpr):
 
 
 @triton.jit
-def attention_decode(query, key, value, mask, output, lse, query_strides, key_strides, value_strides, mask_strides,
-                     h, group, group_k, group_v, n_q, n_k, window, keys_a_split, sign, unit, cap, D_K: tl.constexpr,
-                     D_V: tl.constexpr, ROWS: tl.constexpr, BLOCK_K: tl.constexpr, MASK: tl.constexpr,
-                     SOFTCAP: tl.constexpr, PRECISION: tl.constexpr):
+def rows_of_heads(matrix, batch, head):
+    """head_of, where each row of a tile may be of another head."""
+    tensor, strides = matrix
+    return tensor + (batch.to(tl.int64) * strides[0] + head.to(tl.int64) * strides[1])[:, None], strides
+
+
+@triton.jit
+def attention_decode(query, key, value, mask, output, lse, h, group, group_k, group_v, n_q, n_k, window, keys_a_split,
+                     units, D_K: tl.constexpr, D_V: tl.constexpr, ROWS: tl.constexpr, BLOCK_K: tl.constexpr,
+                     PRECISION: tl.constexpr):
     """Attention of one tile of queries over one split of the keys: its output and log-sum-exp."""
     packs, split = h // group, tl.program_id(2)
     batch, pack = tl.program_id(0) // packs, tl.program_id(0) % packs
     head, query_at, exists = rows_of_pack(pack, n_q, group, ROWS)
-    key = head_of(key, key_strides, batch, pack * group // group_k)
-    value = head_of(value, value_strides, batch, pack * group // group_v)
-    mask = mask + (batch.to(tl.int64) * mask_strides[0] + head.to(tl.int64) * mask_strides[1])[:, None]
+    key, value = head_of(key, batch, pack * group // group_k), head_of(value, batch, pack * group // group_v)
+    if mask is not None:
+        mask = rows_of_heads(mask, batch, head)
 
-    row = head.to(tl.int64) * query_strides[1] + query_at.to(tl.int64) * query_strides[2]
-    q = load_rows(query + batch.to(tl.int64) * query_strides[0] + row[:, None], (0, 0, 0, query_strides[3]), query_at,
-                  n_q, D_K, False, PRECISION)
-    q = (q * sign).to(q.dtype)
-    highest = tl.full((ROWS,), LOWEST, tl.float32)
-    row_sum = tl.zeros((ROWS,), tl.float32)
-    total = tl.zeros((ROWS, width(D_V)), tl.float32)
+    rows, strides = rows_of_heads(query, batch, head)
+    rows += query_at.to(tl.int64)[:, None] * strides[2]
+    q = load_rows((rows, (0, 0, 0, strides[3])), query_at, n_q, D_K, False, PRECISION)
+    q = (q * units[0]).to(q.dtype)
+    running = nothing_seen(ROWS, D_V)
     first, end = split * keys_a_split, tl.minimum((split + 1) * keys_a_split, n_k)
     whole = end // BLOCK_K * BLOCK_K  # keys_a_split is a multiple of BLOCK_K
     if window[0] is not None or window[1] is not None:  # few comparisons beside the bytes: no loop of its own
         whole = first
     for start in range(first, whole, BLOCK_K):
-        highest, row_sum, total = attend(
-            q, key, value, mask, key_strides, value_strides, mask_strides, query_at, start, n_q, n_k, window, unit, cap,
-            highest, row_sum, total, D_K, D_V, BLOCK_K, False, MASK, SOFTCAP, PRECISION)
+        running = attend(running, q, key, value, mask, query_at, start, n_q, n_k, window, units, D_K, D_V, BLOCK_K,
+                         False, PRECISION)
     for start in range(whole, end, BLOCK_K):
-        highest, row_sum, total = attend(
-            q, key, value, mask, key_strides, value_strides, mask_strides, query_at, start, n_q, n_k, window, unit, cap,
-            highest, row_sum, total, D_K, D_V, BLOCK_K, True, MASK, SOFTCAP, PRECISION)
+        running = attend(running, q, key, value, mask, query_at, start, n_q, n_k, window, units, D_K, D_V, BLOCK_K,
+                         True, PRECISION)
 
-    out, row_lse = normalised(highest, row_sum, total)
+    out, row_lse = normalised(running)
     batches = tl.num_programs(0) // packs
     at = ((split.to(tl.int64) * batches + batch) * h + head) * n_q + query_at
     tl.store(lse + at, row_lse, mask=exists)
@@ -144,9 +145,9 @@ def forward(query, key, value, attn_mask, window, scale, softcap, output, lse):
     """Write the output and log-sum-exp of tensors (batch, heads, n, d); key and value may have fewer heads."""
     batch, h, n_q, d_k = query.shape
     n_k, d_v = keys_seen(query, key, window), value.shape[-1]
-    group_k, group_v = flash_triton.groups(query, key, value)
+    group_k, group_v = groups(query, key, value)
     group = math.gcd(group_k, group_v)
-    block_k, warps, stages = config(query.dtype, d_k, d_v, flash_triton.capability_of(query))
+    block_k, warps, stages = config(query.dtype, d_k, d_v, capability_of(query))
     rows = 16 if group * n_q <= 16 else 32
     tiles, packs = triton.cdiv(group * n_q, rows), batch * (h // group)
     keys = keys_of_split(n_k, tiles * packs, block_k, processors(query))
@@ -155,12 +156,10 @@ def forward(query, key, value, attn_mask, window, scale, softcap, output, lse):
     if splits > 1:  # in float32, so that merging rounds once
         parts = query.new_empty(splits, *output.shape, dtype=torch.float32)
         part_lse = query.new_empty(splits, *lse.shape, dtype=torch.float32)
-    mask, mask_strides, kind = flash_triton.mask_arguments(attn_mask, query)
     attention_decode[(packs, tiles, splits)](
-        query, key, value, mask, parts, part_lse, query.stride(), key.stride(), value.stride(), mask_strides, h, group,
-        group_k, group_v, n_q, n_k, window, keys, *flash_triton.numbers(scale, softcap), D_K=d_k, D_V=d_v, ROWS=rows,
-        BLOCK_K=block_k, MASK=kind, SOFTCAP=softcap is not None,
-        PRECISION=flash_triton.precision(query), num_warps=warps, num_stages=stages)
+        *map(pair, (query, key, value, attn_mask)), parts, part_lse, h, group, group_k, group_v, n_q, n_k, window, keys,
+        units_of(scale, softcap), D_K=d_k, D_V=d_v, ROWS=rows, BLOCK_K=block_k, PRECISION=precision(query),
+        num_warps=warps, num_stages=stages)
     if splits > 1:
         merge_splits[(lse.numel(),)](parts, part_lse, output, lse, lse.numel(), splits, D_V=d_v,
                                      SPLITS=triton.next_power_of_2(splits), num_warps=4)

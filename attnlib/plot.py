@@ -124,7 +124,7 @@ def flow():
     arrow(axes, (2.38, 0.37), (5.02, 0.37))
     axes.text(2.62, 2.1, "every query\nmeets every key", fontsize=9, va="bottom")
     axes.text(4.0, 2.05, "shares of 1", fontsize=9, va="bottom")
-    axes.text(3.6, 0.42, "values, added up by weight", fontsize=9, ha="center", va="bottom")
+    axes.text(3.86, 0.44, "values, added\nup by weight", fontsize=9, va="bottom")
 
 
 def bars(axes, heights, name, title, digits, labels):
@@ -468,6 +468,7 @@ def influence(weights, changes, labels):
         panels[2 * row].set_ylabel("output of" if row else "query")
 
 
+<<<<<<< HEAD
 def band(axes, x, samples, color, style, label):
     """Median and middle 90 % of samples `(len(x), m)` against x, named in the legend."""
     low, middle, high = np.quantile(samples, (0.05, 0.5, 0.95), axis=-1)
@@ -496,11 +497,26 @@ def gradients_by_size(sizes, unscaled_by_n, scaled_by_n):
     """The size of a query's gradient against d_k without and with the scale, {n: `(n_sizes, m)`} each."""
     panels = list(subplots(3.2, "abc"[:len(unscaled_by_n)], sharey=True))
     for axes, (n, unscaled) in zip(panels, unscaled_by_n.items()):
-        band(axes, sizes, unscaled, COLORS["query"], "--", "unscaled")
-        band(axes, sizes, scaled_by_n[n], COLORS["key"], "-", "scaled")
+        band(axes, sizes, unscaled, COLORS["scores"], "--", "unscaled")
+        band(axes, sizes, scaled_by_n[n], COLORS["query"], "-", "scaled")
         axes.set(xscale="log", yscale="log", title=f"{n:,} keys", xlabel="$d_k$")
         axes.set_xticks(sizes, [str(size) for size in sizes])
         axes.minorticks_off()
         axes.grid(axis="y", color="#e0e0e0", linewidth=0.8)
     panels[0].set_ylabel("size of the gradient")
     panels[0].legend(loc="lower left", fontsize=9)
+=======
+@in_book_style
+def broadcast(column, row):
+    """A column `(n, 1)` and a row `(1, m)` stretched to tables `(n, m)`, and their product: what broadcasting pairs."""
+    table = column * row
+    panels = subplots(1.9, "abc")
+    for axes, part, name, title in zip(panels, (column, row, table), ("query", "key", "scores"),
+                                       (f"column {column.shape}", f"row {row.shape}", f"product {table.shape}")):
+        grid(axes, np.broadcast_to(part, table.shape), name, title, digits=2)
+        for i, j in np.ndindex(*table.shape):
+            if i >= part.shape[0] or j >= part.shape[1]:  # stretched, not there
+                axes.add_patch(plt.Rectangle((j - 0.5, i - 0.5), 1, 1, facecolor="white", alpha=0.6, hatch="...",
+                                             edgecolor="#bbbbbb", linewidth=0))
+        axes.set(xticks=[], yticks=[])
+>>>>>>> main

@@ -212,18 +212,17 @@ def attend(query, key, value, is_causal, scale, softcap, h):
     kernels = kernels_for(query, key, value)
     if kernels is None:
         return online_torch.forward(query, key, value, None, limits(is_causal, None), scale, softcap, h)
-    output, lse = kernels.forward(query, key, value, None, *limits(is_causal, None), scale, softcap)
-    return widen(output), lse
+    return kernels.forward(query, key, value, None, *limits(is_causal, None), scale, softcap, in_float32=True)
 
 
 def gradients(query, key, value, output, lse, grad_output, grad_lse, is_causal, scale, softcap, h):
-    """Those of query, key and value, given output and log-sum-exp over the keys of all ranks."""
+    """Those of query, key and value, in float32 or wider, given output and log-sum-exp over the keys of all ranks."""
     kernels = kernels_for(query, key, value)
     if kernels is None:
         return online_torch.backward_blocks(*map(widen, (query, key, value)), None, output, lse, grad_output, grad_lse,
                                             False, limits(is_causal, None), scale, softcap, h)
     return kernels.backward(grad_output, grad_lse, query, key, value, None, output, lse.contiguous(),
-                            *limits(is_causal, None), scale, softcap)
+                            *limits(is_causal, None), scale, softcap, in_float32=True)
 
 
 # --- forward and backward ---

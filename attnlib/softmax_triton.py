@@ -20,21 +20,16 @@ Speed on a GPU has not been measured yet. Proved are the results, in Triton's in
 compiler makes of the kernels for three generations of chips (tests/test_triton_compiled.py).
 """
 
-import functools
 import math
 
 import torch
 import triton
 import triton.language as tl
 
+from attnlib.tiles_triton import LOWEST, merge_axes, on_its_device, unsupported  # noqa: F401, the last for api.py
+
 LONGEST = {"forward": 32768, "backward": 16384}  # numbers of a row that stay in registers: above, they spill
 BLOCK_OF_LONG_ROWS = 4096
-DTYPES = (torch.float16, torch.bfloat16, torch.float32)
-
-# The least number of float32 is the maximum of no numbers. With -inf in its place, -inf - -inf, in a
-# row where all is masked, would be NaN; so it is exp(-inf - LOWEST) = 0.
-LOWEST = tl.constexpr(-3.4028234663852886e38)
-
 
 # --- kernels: rows that stay in registers ---
 
@@ -174,29 +169,6 @@ def launch(step, short, long, *tensors):
     kernel[(triton.cdiv(rows, options.get("ROWS", 1)),)](*tensors, sizes, *strides, n, **options)
 
 
-def on_its_device(launcher):
-    """Triton launches on the current device; tensors may be on another one."""
-    @functools.wraps(launcher)
-    def launch_there(tensor, *arguments):
-        with torch.cuda.device_of(tensor):  # does nothing for tensors on the CPU
-            return launcher(tensor, *arguments)
-    return launch_there
-
-
-def merge_axes(shape, strides):
-    """Fewer axes that lie the same in memory: the shape, and the strides of each tensor."""
-    axes = []
-    for size, *steps in zip(shape, *strides):
-        if size == 1:
-            continue
-        if axes and all(outer == size * step for outer, step in zip(axes[-1][1:], steps)):
-            size, *steps = axes[-1][0] * size, *steps
-            axes.pop()
-        axes.append((size, *steps))
-    shape, *strides = zip(*axes) if axes else ((), *[()] * len(strides))
-    return shape, strides
-
-
 @torch.library.custom_op("attnlib::softmax", mutates_args=())
 @on_its_device
 def forward(scores: torch.Tensor) -> torch.Tensor:
@@ -223,25 +195,3 @@ forward.register_autograd(lambda ctx, grad: backward(*ctx.saved_tensors, grad),
 def softmax(scores, axis=-1):
     """exp(scores) over its sum along the axis; see attnlib.softmax."""
     return forward(scores.movedim(axis, -1)).movedim(-1, axis)
-
-
-# --- where the kernels run ---
-
-INTERPRETED = not isinstance(softmax_rows, triton.runtime.JITFunction)
-
-
-def unsupported(scores, name="scores"):
-    """Why the kernels do not take this tensor, in a sentence, or None where they do."""
-    dtype = str(scores.dtype).removeprefix("torch.")
-    if scores.dtype not in DTYPES:
-        return f"impl='triton' takes float16, bfloat16 and float32, and impl='dense' float64; got {name} of {dtype}"
-    if INTERPRETED and scores.device.type == "cpu":
-        return None
-    if INTERPRETED or scores.device.type != "cuda":
-        return ("impl='triton' takes CUDA tensors, and tensors on the CPU if TRITON_INTERPRET=1 is set before Triton "
-                f"is imported; got {name} on {scores.device.type}")
-    major, minor = torch.cuda.get_device_capability(scores.device)
-    if (major, minor) < ((8, 0) if scores.dtype == torch.bfloat16 else (7, 5)):
-        return ("impl='triton' needs compute capability 7.5 (T4), for bfloat16 8.0 (A100), or newer; "
-                f"got {name} of {dtype} on {major}.{minor}")
-    return None

@@ -64,10 +64,9 @@ class Boxes(SphinxTransform):
 
 def replace(block, box):
     """Put the box in the block's place; it comes from the same cell."""
-    box.line = block.line
     if "cell" in block:
         box["cell"] = block["cell"]
-    block.replace_self(box)
+    block.parent.replace(block, box)  # and none of its classes
 
 
 def box_from(quote):

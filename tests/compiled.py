@@ -14,7 +14,6 @@ import subprocess
 import sys
 import tempfile
 from pathlib import Path
-from unittest.mock import patch
 
 os.environ.pop("TRITON_INTERPRET", None)  # before Triton is imported
 
@@ -23,10 +22,13 @@ import triton  # noqa: E402
 from triton.backends.compiler import GPUTarget  # noqa: E402
 from triton.runtime.jit import JITFunction  # noqa: E402
 
-from attnlib import flash_triton, softmax_triton  # noqa: E402
+from attnlib import flash_triton, softmax_triton, tiles_triton  # noqa: E402
+from attnlib.bench import descriptors_triton  # noqa: E402
 
 CUOBJDUMP = Path(triton.__file__).parent / "backends/nvidia/bin/cuobjdump"
-COUNTED = {"HGMMA": r"\bHGMMA\.", "HMMA": r"\bHMMA\.", "UTMALDG": r"\bUTMALDG\."}
+# Instructions of PTX, each of which becomes one of the machine's: HGMMA, HMMA and UTMALDG there. To read them in
+# the machine code itself would take longer than to compile it.
+COUNTED = {"wgmma": r"\bwgmma\.mma_async\b", "mma": r"\bmma\.sync\b", "tma": r"\bcp\.async\.bulk\.tensor\b"}
 
 
 class NoDevice:
@@ -62,21 +64,21 @@ def compiled(launcher, *args, **options):
 
 
 def facts(kernel):
-    """What stands in the machine code: registers, stack (spills), shared memory, products, copies by descriptors."""
+    """What the compiler made: registers, stack (spills), shared memory, products, copies by descriptors."""
     with tempfile.NamedTemporaryFile(suffix=".cubin") as file:
         file.write(kernel.asm["cubin"])
         file.flush()
-        usage, code = (subprocess.run([CUOBJDUMP, option, file.name], capture_output=True, text=True, check=True).stdout
-                       for option in ("--dump-resource-usage", "--dump-sass"))
+        usage = subprocess.run([CUOBJDUMP, "--dump-resource-usage", file.name], capture_output=True, text=True,
+                               check=True).stdout
     numbers = dict(re.findall(r"\b(REG|STACK):(\d+)", usage))
     return {"kernel": kernel.metadata.name, "warps": kernel.metadata.num_warps, "stages": kernel.metadata.num_stages,
             "registers": int(numbers["REG"]), "stack": int(numbers["STACK"]), "shared": kernel.metadata.shared,
-            **{name: len(re.findall(pattern, code)) for name, pattern in COUNTED.items()}}
+            **{name: len(re.findall(pattern, kernel.asm["ptx"])) for name, pattern in COUNTED.items()}}
 
 
 def softmax_launches(everything):
     for n in (7, 1000, 4096, 16384, 32768, 262144) if everything else (1000, 32768, 262144):
-        for dtype in softmax_triton.DTYPES if everything else (torch.float32,):
+        for dtype in tiles_triton.DTYPES if everything else (torch.float32,):
             rows = torch.empty(64, n, dtype=dtype)
             yield f"softmax, rows of {n}", dtype, softmax_triton.forward._init_fn, rows
             yield f"softmax backward, rows of {n}", dtype, softmax_triton.backward._init_fn, rows, rows
@@ -121,18 +123,17 @@ def decode_launches(cases):
 
 
 def descriptor_launches(cases):
-    """The forward kernel, which has keys and values copied by descriptors."""
-    for what, dtype, launcher, *args in itertools.islice(attention_launches(cases), 0, None, 2):
-        with patch.object(flash_triton, "DESCRIPTORS", True):
-            yield f"{what}, descriptors", dtype, launcher, *args
+    """The benchmark's forward kernel, which has keys and values copied by descriptors."""
+    for what, dtype, _, *args in itertools.islice(attention_launches(cases), 0, None, 2):
+        yield f"{what}, descriptors", dtype, descriptors_triton.forward, *args
 
 
 def main(capability, everything):
     triton.runtime.driver.set_active(NoDevice(capability))
-    flash_triton.capability_of = lambda tensor: capability
-    cases = itertools.product(softmax_triton.DTYPES, HEADS, FEATURES) if everything else SOME
-    decode = itertools.product(softmax_triton.DTYPES, HEADS[:3], ("plain", "boolean mask")) if everything else SOME_DECODE
-    described = itertools.product(softmax_triton.DTYPES[:2], HEADS, FEATURES) if everything else SOME[:5]
+    tiles_triton.CAPABILITY = capability
+    cases = itertools.product(tiles_triton.DTYPES, HEADS, FEATURES) if everything else SOME
+    decode = itertools.product(tiles_triton.DTYPES, HEADS[:3], ("plain", "boolean mask")) if everything else SOME_DECODE
+    described = itertools.product(tiles_triton.DTYPES[:2], HEADS, FEATURES) if everything else SOME[:3]
     for name, dtype, launcher, *args in itertools.chain(
             softmax_launches(everything), attention_launches(cases), decode_launches(decode),
             descriptor_launches(described if capability >= 90 else ())):

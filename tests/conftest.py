@@ -12,7 +12,7 @@ if not torch.cuda.is_available():
     os.environ.setdefault("TRITON_INTERPRET", "1")  # before anybody imports Triton: kernels then run on the CPU
 
 from attnlib import api, online_numpy, online_torch, threads  # noqa: E402
-from helpers import HAS_INTERPRETER, TRITON_DTYPES  # noqa: E402
+from helpers import HAS_DEVICE, HAS_INTERPRETER, TRITON_DTYPES  # noqa: E402
 
 if HAS_INTERPRETER:
     # At each call of a kernel's helper the interpreter looks for builtins among all that Triton's modules hold, a third
@@ -62,9 +62,18 @@ def small_tiles():
     return {flash_triton: {"config": lambda step, dtype, d_k, *_: (8, 4, 4, 1) if d_k < 32 else (32, 32, 4, 1)}}
 
 
+def pytest_configure(config):
+    if config.option.markexpr == "gpu" and not HAS_DEVICE:
+        raise pytest.UsageError("there is no CUDA device here, and -m gpu runs the tests that need one")
+
+
 def pytest_collection_modifyitems(config, items):
-    """The Triton kernels take tensors of three dtypes: no arrays, and no float64, which tests have if nothing is said."""
-    left_out = [item for item in items if hasattr(item, "callspec") and not is_taken(item.callspec.params)]
+    """The Triton kernels take tensors of three dtypes: no arrays, and no float64, which tests have if nothing is said.
+
+    Without a device there are no tests of one.
+    """
+    left_out = [item for item in items if hasattr(item, "callspec") and not is_taken(item.callspec.params)
+                or item.get_closest_marker("gpu") and not HAS_DEVICE]
     config.hook.pytest_deselected(items=left_out)
     items[:] = [item for item in items if item not in set(left_out)]
 

@@ -20,29 +20,33 @@ BATCH, HEADS, N_Q, N_K, D_K, D_V = 2, 3, 5, 7, 11, 13
 TOLERANCES = {"float64": 1e-12, "float32": 1e-5, "float16": 2e-3, "bfloat16": 1.6e-2}
 FINITE_DIFFERENCES = 1e-7
 
-ON_CUDA = pytest.param("cuda", marks=[
-    pytest.mark.gpu,
-    pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a CUDA device")])
-each_library = pytest.mark.parametrize("library", ["numpy", "torch", ON_CUDA])
+HAS_DEVICE = torch.cuda.is_available()
+
+
+def on_cuda(*cases):
+    """Cases for a device, where there is one: elsewhere none are made, so that what is skipped can be seen."""
+    return [pytest.param(*(case if isinstance(case, tuple) else (case,)), marks=pytest.mark.gpu)
+            for case in cases if HAS_DEVICE]
+
+
+each_library = pytest.mark.parametrize("library", ["numpy", "torch", *on_cuda("cuda")])
 # For modules whose tests hold for every implementation (see conftest.py), and the exceptions.
 every_impl = pytest.mark.usefixtures("each_impl")
 # The kernels round the weights to half precision before they meet the values.
 weights_in_float32 = pytest.mark.parametrize("each_impl", ["dense", "online", "online in small blocks"], indirect=True)
 dense_only = pytest.mark.parametrize("each_impl", ["dense"], indirect=True)
-each_torch = pytest.mark.parametrize("library", ["torch", ON_CUDA])
+each_torch = pytest.mark.parametrize("library", ["torch", *on_cuda("cuda")])
 # Triton's kernels run on a CUDA device or, where there is none, in its interpreter.
 TRITON_DTYPES = ("float16", "bfloat16", "float32")
-HAS_INTERPRETER = importlib.util.find_spec("triton") is not None and not torch.cuda.is_available()
-each_triton = pytest.mark.parametrize("library", [ON_CUDA, pytest.param("torch", marks=pytest.mark.skipif(
-    not HAS_INTERPRETER, reason="needs Triton's interpreter"))])
+HAS_INTERPRETER = importlib.util.find_spec("triton") is not None and not HAS_DEVICE
+each_triton = pytest.mark.parametrize("library", on_cuda("cuda") or ["torch"])
 
 
 def each_library_and(*dtypes):
     """Every library with every one of these dtypes that it has: NumPy has no bfloat16."""
     pairs = [(library, dtype) for dtype in dtypes for library in ("numpy", "torch")]
     pairs.remove(("numpy", "bfloat16"))
-    on_cuda = [pytest.param("cuda", dtype, marks=ON_CUDA.marks) for dtype in dtypes]
-    return pytest.mark.parametrize("library, dtype", pairs + on_cuda)
+    return pytest.mark.parametrize("library, dtype", pairs + on_cuda(*(("cuda", dtype) for dtype in dtypes)))
 
 
 each_library_and_dtype = each_library_and(*TOLERANCES)

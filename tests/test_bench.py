@@ -8,40 +8,41 @@ import numpy as np
 import pytest
 import torch
 
-from attnlib import attention, bench
+from attnlib import attention
+from attnlib.bench import cpu, report, roofline
 from attnlib.exercises import grade
 
 N = 700  # more than a block of queries and of keys, and no multiple of one
 
 
 def problem(factor=1, n=N):
-    return bench.draw(n, factor, seed=3)
+    return cpu.draw(n, factor, seed=3, heads=2)
 
 
 @pytest.mark.parametrize("is_causal", [False, True])
-@pytest.mark.parametrize("name", [name for name in bench.CONTENDERS if name != "products alone"])
+@pytest.mark.parametrize("name", [name for name in cpu.CONTENDERS if name != "products alone"])
 def test_every_contender_is_attention(name, is_causal):
-    if name in bench.NEEDS:
-        pytest.importorskip(bench.NEEDS[name])
+    if name in cpu.NEEDS:
+        pytest.importorskip(cpu.NEEDS[name])
     for factor in (1, 20):
         expected = attention(*(array.astype(np.float64) for array in problem(factor)), is_causal=is_causal, impl="dense")
-        output = bench.CONTENDERS[name](*problem(factor), is_causal)
+        output = cpu.CONTENDERS[name](*problem(factor), is_causal)
         assert output.dtype == np.float32
         np.testing.assert_allclose(output, expected, atol=5e-5)
 
 
-@pytest.mark.parametrize("name", bench.LADDER)
+@pytest.mark.parametrize("name", cpu.LADDER)
 def test_every_step_of_the_ladder_is_attention(name):
     expected = attention(*(array.astype(np.float64) for array in problem()), impl="dense")
-    np.testing.assert_allclose(bench.LADDER[name](*problem(), False), expected, atol=1e-5)
+    np.testing.assert_allclose(cpu.LADDER[name](*problem(), False), expected, atol=1e-5)
 
 
 @pytest.mark.parametrize("is_causal", [False, True])
 def test_the_error_is_the_distance_from_float64(is_causal):
     def wrong(query, key, value, is_causal):
         return attention(query, key, value, is_causal=is_causal) + np.float32(0.25)
-    assert bench.error(attention_of_bench, 70, 1, is_causal) < 1e-6
-    assert bench.error(wrong, 70, 1, is_causal) == pytest.approx(0.25, abs=1e-5)
+    assert cpu.error(attention_of_bench, 70, 1, is_causal) < 1e-6
+    assert cpu.error(wrong, 70, 1, is_causal) == pytest.approx(0.25, abs=1e-5)
 
 
 def attention_of_bench(query, key, value, is_causal):
@@ -49,31 +50,31 @@ def attention_of_bench(query, key, value, is_causal):
 
 
 def test_samples_are_taken_in_turn(monkeypatch):
-    monkeypatch.setattr(bench, "PAUSE", 0)
+    monkeypatch.setattr(cpu, "PAUSE", 0)
     calls = []
     noting = {name: lambda name=name: calls.append(name) for name in "abc"}
-    taken = bench.time_in_turn(noting, budget=0, warm_up=False)
+    taken = cpu.time_in_turn(noting, budget=0, warm_up=False)
     assert [sorted(calls[at:at + 3]) for at in (0, 3, 6)] == [["a", "b", "c"]] * 3 and len(calls) == 9
     assert calls != ["a", "b", "c"] * 3
     assert all(samples.shape == (3, 2) and (samples >= 0).all() for samples in taken.values())
     calls.clear()
-    bench.time_in_turn(noting, budget=0, repeats=2)
+    cpu.time_in_turn(noting, budget=0, repeats=2)
     assert all(calls.count(name) == 9 for name in "abc") and all(len({*calls[at:at + 3]}) == 1 for at in range(0, 27, 3))
 
 
 def test_ratios_are_taken_round_by_round():
     samples = np.array([[1.0, 1.0], [10.0, 10.0], [2.0, 2.0]])
     taken = {("a", 1): samples, ("torch SDPA", 1): 2 * samples}
-    got = bench.one_contender("a", 1, taken, {("a", 1): 0.5})
+    got = cpu.one_contender("a", 1, taken, {("a", 1): 0.5})
     assert got["speed against SDPA"] == {"median": 2, "low": 2, "high": 2, "least": 2}
     assert got["ms"]["median"] == 2 and got["ms"]["least"] == 1 and got["rounds"] == 3 and got["error"] == 0.5
 
 
 def test_what_does_not_fit_is_skipped_with_a_sentence(monkeypatch):
-    monkeypatch.setattr(bench, "free_memory", lambda: 1)
-    left = bench.contenders(4096)
-    assert set(bench.STORES_SCORES).isdisjoint(left) and "attnlib online" in left
-    lines = bench.skipped([256, 4096], ["JAX"])
+    monkeypatch.setattr(cpu, "free_memory", lambda: 1)
+    left = cpu.contenders(4096)
+    assert set(cpu.STORES_SCORES).isdisjoint(left) and "attnlib online" in left
+    lines = cpu.skipped([256, 4096], ["JAX"])
     assert "NumPy naive at n = 4096: needs up to 2 GiB, more than a quarter of the 1 that are free" in lines
     assert not any("JAX" in line or "256" in line for line in lines)
 
@@ -84,9 +85,9 @@ def test_what_does_not_fit_is_skipped_with_a_sentence(monkeypatch):
 def path(tmp_path_factory):
     path = tmp_path_factory.mktemp("bench") / "record.json"
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(bench, "PAUSE", 0)
-        patch.setattr(bench, "in_process", lambda call, **job: getattr(bench, call)(**job))
-        bench.bench([64], 0, ["JAX", "numba"], str(path))
+        patch.setattr(cpu, "PAUSE", 0)
+        patch.setattr(cpu, "in_process", lambda call, **job: getattr(cpu, call)(**job))
+        cpu.bench([64], 0, ["JAX", "numba"], str(path))
     return path
 
 
@@ -104,62 +105,62 @@ def test_the_record_is_whole(path):
 def test_a_run_that_was_interrupted_goes_on(path, monkeypatch):
     record = json.loads(path.read_text())
     asked = []
-    monkeypatch.setattr(bench, "in_process", lambda **job: asked.append(job) or record["ladder"])
+    monkeypatch.setattr(cpu, "in_process", lambda **job: asked.append(job) or record["ladder"])
     interrupted = path.with_name("interrupted.json")
     without_ladder = {**record, "ladder": [], "done": [job for job in record["done"] if job["call"] != "measure_ladder"]}
-    bench.write(without_ladder, str(interrupted))
-    assert bench.bench([64], 0, ["JAX", "numba"], str(interrupted))["ladder"] == record["ladder"]
+    cpu.write(without_ladder, str(interrupted))
+    assert cpu.bench([64], 0, ["JAX", "numba"], str(interrupted))["ladder"] == record["ladder"]
     assert [job["call"] for job in asked] == ["measure_ladder"]
 
 
 def test_a_record_of_another_machine_is_not_continued(path):
     other = path.with_name("other.json")
     record = json.loads(path.read_text())
-    bench.write({**record, "machine": {**record["machine"], "cores": 4096}}, str(other))
+    cpu.write({**record, "machine": {**record["machine"], "cores": 4096}}, str(other))
     with pytest.raises(SystemExit, match="another machine"):
-        bench.bench([64], 0, ["JAX", "numba"], str(other))
+        cpu.bench([64], 0, ["JAX", "numba"], str(other))
 
 
 def test_the_tables_hold_what_was_measured(path):
     record = json.loads(path.read_text())
     ours = record["times"][0]["contenders"]["attnlib online"]
-    text = bench.table(record)
+    text = report.table(record)
     assert f"{ours['ms']['median']:9.4g}" in text and "us beyond in place, n = 64, impl=None" in text
     for what in ("ms", "error", "MiB", "speed against in place"):
-        rows = bench.markdown(record, what).splitlines()
+        rows = report.markdown(record, what).splitlines()
         assert rows[0].split("|")[2].strip() == "n = 64" and len({len(row) for row in rows}) == 1
-    assert len(bench.markdown(record, "ms").splitlines()) == 2 + len(record["times"][0]["contenders"])
+    assert len(report.markdown(record, "ms").splitlines()) == 2 + len(record["times"][0]["contenders"])
 
 
 def test_an_aim_that_is_missed_is_called_so(path):
     record = json.loads(path.read_text())
-    for mib, verdict in ((bench.output_mib(64) + 7.9, "met"), (bench.output_mib(64) + 8.1, "missed")):
+    for mib, verdict in ((report.output_mib(64) + 7.9, "met"), (report.output_mib(64) + 8.1, "missed")):
         record["memory"] = [{"n": 64, "contender": "attnlib online", "MiB": mib}]
-        assert [row.split("|")[-2].strip() for row in bench.markdown_aims(record).splitlines() if "MiB" in row] == [verdict]
+        assert [row.split("|")[-2].strip() for row in report.markdown_aims(record).splitlines() if "MiB" in row] == [verdict]
 
 
 # --- limits, and the counter of bytes ---
 
 @pytest.mark.parametrize("name", ["attention_flops", "attention_bytes", "roofline_seconds"])
 def test_limits_are_right_answers_to_their_exercises(name):
-    found = grade(name, getattr(bench, name))
+    found = grade(name, getattr(roofline, name))
     assert found.status == "correct", found.message
 
 
 def test_each_operation_counts_what_it_reads_and_writes():
     scores = torch.randn(3, 7)
-    moved = bench.traffic(lambda: (scores - scores.amax(-1, keepdim=True)).exp_())
+    moved = roofline.traffic(lambda: (scores - scores.amax(-1, keepdim=True)).exp_())
     assert moved == [("amax", 4 * (21 + 3)), ("sub.Tensor", 4 * (21 + 3 + 21)), ("exp_", 4 * (21 + 21))]
 
 
 def test_views_move_nothing():
     scores = torch.randn(3, 7)
-    assert bench.traffic(lambda: (scores.mT, scores[1:], scores.view(21), scores.expand(5, 3, 7))) == []
+    assert roofline.traffic(lambda: (scores.mT, scores[1:], scores.view(21), scores.expand(5, 3, 7))) == []
 
 
 def test_what_is_expanded_lies_in_memory_once():
     row = torch.randn(7).expand(3, 7)
-    assert bench.traffic(row.exp) == [("exp", 4 * (7 + 21))]
+    assert roofline.traffic(row.exp) == [("exp", 4 * (7 + 21))]
 
 
 # --- what was measured on a GPU ---
@@ -167,7 +168,7 @@ def test_what_is_expanded_lies_in_memory_once():
 @pytest.fixture
 def elsewhere(tmp_path, monkeypatch):
     """A package in which nothing is recorded, on a machine that seems to have a GPU or not."""
-    monkeypatch.setattr(bench, "RECORDED", tmp_path / "recorded")
+    monkeypatch.setattr(report, "RECORDED", tmp_path / "recorded")
     monkeypatch.delenv("ATTNLIB_RECORD", raising=False)
     monkeypatch.setattr(torch.cuda, "get_device_name", lambda: "A GPU")
     here = types.SimpleNamespace(has_gpu=False, record=lambda: monkeypatch.setenv("ATTNLIB_RECORD", "1"))
@@ -176,7 +177,7 @@ def elsewhere(tmp_path, monkeypatch):
 
 
 def test_without_a_gpu_and_a_record_a_line_says_so(elsewhere, capsys):
-    assert bench.gpu_times("softmax", lambda: 1 / 0) == {}
+    assert report.gpu_times("softmax", lambda: 1 / 0) == {}
     assert capsys.readouterr().out == "On a GPU this cell measures. No measurement of one has been recorded yet.\n"
 
 
@@ -184,15 +185,15 @@ def test_what_was_measured_on_a_gpu_is_shown_elsewhere(elsewhere, capsys):
     elsewhere.has_gpu = True
     elsewhere.record()
     for seconds in (1.0, 2.0):
-        assert bench.gpu_times("softmax", lambda: {"a copy": seconds}) == {"a copy": seconds}
-    assert bench.gpu_times("asking", lambda: {"time to ask": 3.0}) == {"time to ask": 3.0}
+        assert report.gpu_times("softmax", lambda: {"a copy": seconds}) == {"a copy": seconds}
+    assert report.gpu_times("asking", lambda: {"time to ask": 3.0}) == {"time to ask": 3.0}
     elsewhere.has_gpu = False
-    assert bench.gpu_times("softmax", lambda: 1 / 0) == {"a copy": 2.0}
+    assert report.gpu_times("softmax", lambda: 1 / 0) == {"a copy": 2.0}
     assert capsys.readouterr().out.splitlines()[-1].startswith("A GPU, 20")
-    assert bench.gpu_times("flash", lambda: 1 / 0) == {}
+    assert report.gpu_times("flash", lambda: 1 / 0) == {}
 
 
 def test_nothing_is_recorded_unasked(elsewhere):
     elsewhere.has_gpu = True
-    bench.gpu_times("softmax", dict)
-    assert not bench.RECORDED.exists()
+    report.gpu_times("softmax", dict)
+    assert not report.RECORDED.exists()

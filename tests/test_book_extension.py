@@ -1,8 +1,12 @@
 """Block quotes become boxes in the book, and stay plain Markdown outside."""
+import nbformat
 import pytest
 from docutils import nodes
+from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
+from sphinx.errors import ExtensionError
 from sphinx.testing.util import SphinxTestApp
 
+from attnlib.exercises.engine.questions import questions
 from book import boxes
 
 PAGE = """\
@@ -87,6 +91,36 @@ def test_boxes_in_html(build):
     assert html.count('<p class="admonition-title">') == 6
     assert '<div class="exercise admonition">' in html
     assert html.count("<blockquote>") == 3
+
+
+def built_with(folder, source):
+    """The page of a notebook of one code cell."""
+    nbformat.write(new_notebook(cells=[new_markdown_cell("# Title"), new_code_cell(source)]), folder / "index.ipynb")
+    (folder / "conf.py").write_text("extensions = ['myst_nb', 'book.boxes']\nnb_execution_mode = 'off'\n")
+    app = SphinxTestApp("html", srcdir=folder)
+    app.build()
+    app.cleanup()
+    return (app.outdir / "index.html").read_text()
+
+
+def test_a_question_becomes_a_box_with_its_answers_folded(tmp_path):
+    page = built_with(tmp_path, 'predict("longer_key")')
+    question = questions()["longer_key"]
+    assert page.count('<div class="predict admonition">') == 1 and "predict(" not in page
+    for letter, choice in question.lettered.items():
+        answer = "Yes" if letter == question.right else "No"
+        assert (f"<details><summary>{letter}) {choice.text}</summary><p><b>{answer}.</b> {choice.because}</p></details>"
+                in page)
+
+
+def test_an_answer_to_a_question_stays_code(tmp_path):
+    page = built_with(tmp_path, 'predict("longer_key", "b")')
+    assert "predict admonition" not in page and "longer_key" in page
+
+
+def test_an_unknown_question_stops_the_build(tmp_path):
+    with pytest.raises(ExtensionError, match="no question is called 'gone'"):
+        built_with(tmp_path, 'predict("gone")')
 
 
 def test_an_empty_block_quote_stays():

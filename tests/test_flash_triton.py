@@ -4,6 +4,8 @@ What holds for every implementation is tested with the others (test_attention.py
 test_precision.py); here are the kernels' own: tiles, masks by strides, memory, and what is refused.
 """
 
+import heapq
+from collections import Counter
 from unittest.mock import patch
 
 import numpy as np
@@ -16,7 +18,10 @@ from helpers import (
     BATCH, D_K, D_V, HAS_INTERPRETER, HEADS, N_K, N_Q, TRITON_DTYPES, assert_close, draws, each_torch, each_triton,
     in_library, mask_shapes, no_warnings, normal, poisoned, random_mask, surrounded, to_float64, to_library)
 
-pytest.importorskip("triton")
+triton = pytest.importorskip("triton")
+import triton.language as tl  # noqa: E402
+from triton.runtime.interpreter import interpreter_builder  # noqa: E402
+
 from attnlib import flash_triton  # noqa: E402
 
 pytestmark = no_warnings
@@ -64,18 +69,18 @@ def blocky(n_q, n_k):
 SHIPPED = {  # n_q, n_k, heads of query and of key, d_k, d_v, mask, options, dtypes
     "ragged": (131, 263, 1, 1, 64, 64, None, {}, TRITON_DTYPES),
     "whole tiles": (128, 256, 1, 1, 64, 64, None, CAUSAL, ("float16",)),
-    "causal, more keys": (131, 263, 2, 1, 32, 32, None, {**CAUSAL, "enable_gqa": True}, ("float16", "float32")),
+    "causal, more keys": (131, 263, 2, 1, 32, 32, None, {**CAUSAL, "enable_gqa": True}, ("float32",)),
     "causal, more queries": (263, 131, 1, 1, 64, 16, None, CAUSAL, ("bfloat16",)),
     "head of 16": (37, 67, 1, 1, 16, 16, None, {"softcap": 2.0}, ("float16",)),
-    "head of 80, values of 40": (67, 131, 1, 1, 80, 40, blocky, CAUSAL, ("float16", "float32")),
+    "head of 80, values of 40": (67, 131, 1, 1, 80, 40, blocky, CAUSAL, ("float16",)),
     "head of 256": (67, 131, 1, 1, 256, 256, None, CAUSAL, ("float16",)),
     "head of 1, values of 200": (67, 37, 1, 1, 1, 200, None, {}, ("float32",)),
     "floating mask and softcap": (67, 131, 1, 1, 64, 64, lambda n_q, n_k: random_mask("floating", (n_q, n_k)),
-                                  {"softcap": 5.0, "scale": 0.3}, ("float16", "float32")),
-    "window": (263, 131, 2, 1, 64, 64, None, {"window": (40, 17), "enable_gqa": True}, TRITON_DTYPES),
+                                  {"softcap": 5.0, "scale": 0.3}, ("float32",)),
+    "window": (263, 131, 2, 1, 64, 64, None, {"window": (40, 17), "enable_gqa": True}, ("bfloat16",)),
     "window of whole tiles and more": (263, 400, 1, 1, 32, 16, None, {"window": (129, 150)}, ("float16",)),
     "window, mask and softcap": (131, 263, 1, 1, 64, 64, lambda n_q, n_k: random_mask("floating", (n_q, n_k)),
-                                 {"window": (3, None), "softcap": 5.0, **CAUSAL}, ("float16", "float32")),
+                                 {"window": (3, None), "softcap": 5.0, **CAUSAL}, ("float16",)),
     "empty rows": (131, 67, 1, 1, 64, 64, lambda n_q, n_k: np.arange(n_q)[:, None] % 65 != 3, {}, ("bfloat16",)),
 }
 
@@ -90,52 +95,20 @@ def test_tiles_as_they_ship(library, dtype, name):
     assert_as_dense(library, arrays, mask and mask(n_q, n_k), options, dtype, tolerance=tolerance)
 
 
-DESCRIBED = ["ragged", "causal, more keys", "head of 80, values of 40", "window", "floating mask and softcap"]
-
-
-@pytest.mark.parametrize("dtype", TRITON_DTYPES)
-@pytest.mark.parametrize("name", DESCRIBED)
-@each_triton
-def test_descriptors_read_the_same(library, monkeypatch, dtype, name):
-    n_q, n_k, h, h_kv, d_k, d_v, mask, options, _ = SHIPPED[name]
-    arrays = draws((2 * h, n_q, d_k), (2 * h_kv, n_k, d_k), (2 * h_kv, n_k, d_v))
-    (*tensors,), mask = in_library(library, arrays, mask and mask(n_q, n_k), dtype)
-    expected = attention(*tensors, mask, **options, return_lse=True, impl="triton")
-    monkeypatch.setattr(flash_triton, "DESCRIPTORS", True)
-    with patch.object(flash_triton, "described", side_effect=flash_triton.described) as called:
-        for got, by_pointers in zip(attention(*tensors, mask, **options, return_lse=True, impl="triton"), expected):
-            assert_close(got, to_float64(by_pointers), like=got, tolerance=None if library == "cuda" else 1e-30)
-    used = [flash_triton.described(*call.args)[1] is None for call in called.call_args_list]
-    assert used == [dtype != "float32" and flash_triton.capability_of(tensors[0]) >= 90] * 2
-
-
-def test_a_descriptor_is_made_where_the_unit_that_copies_takes_it(monkeypatch):
-    def has_one(tensor):
-        return flash_triton.described(tensor, 16)[1] is None
-    key = torch.zeros(2, 3, 17, 24, dtype=torch.float16)
-    assert not has_one(key)
-    monkeypatch.setattr(flash_triton, "DESCRIPTORS", True)
-    monkeypatch.setattr(flash_triton, "capability_of", lambda tensor: 90)
-    assert has_one(key) and has_one(key.transpose(1, 2)) and has_one(key[..., 8:])
-    assert not any(map(has_one, (key[..., 1:], key[..., ::2], key[..., :20].contiguous(), key.mT, key.float())))
-    assert not has_one(key[:1].expand(2, -1, -1, -1))
-    monkeypatch.setattr(flash_triton, "capability_of", lambda tensor: 80)
-    assert not has_one(key)
-
-
 # --- masks ---
 
 WIDE = tuple((BATCH, HEADS, *shape) for shape in ((N_Q, D_K), (N_K, D_K), (N_K, D_V)))
 SCORES = (BATCH, HEADS, N_Q, N_K)
 
 
-@pytest.mark.parametrize("kind", ["boolean", "floating"])
 @pytest.mark.parametrize("shape", mask_shapes(SCORES), ids=str)
 @each_triton
-def test_masks_of_every_shape_that_broadcasts(library, small_tiles, shape, kind):
-    is_causal = len(shape) % 2 == 0
-    assert_as_dense(library, draws(*WIDE), random_mask(kind, shape), {"is_causal": is_causal},
-                    backward=shape in ((), (N_K,), (HEADS, 1, N_K), SCORES))
+def test_masks_of_every_shape_that_broadcasts(library, small_tiles, shape):
+    """Of both kinds where there are gradients, else in turn."""
+    backward = shape in ((), (N_K,), (HEADS, 1, N_K), SCORES)
+    kinds = ("boolean", "floating") if backward else (("boolean", "floating")[shape.count(1) % 2],)
+    for kind in kinds:
+        assert_as_dense(library, draws(*WIDE), random_mask(kind, shape), {"is_causal": len(shape) % 2 == 0}, backward=backward)
 
 
 @pytest.mark.parametrize("kind", ["boolean", "floating"])
@@ -154,12 +127,11 @@ def test_a_mask_is_read_where_it_is(library, shape, kind):
 
 # --- windows ---
 
-WINDOWS = [(0, 0), (1, None), (None, 2), (3, 4), (5, 0), (6, 13), (40, 0), (11, 11)]
+WINDOWS = [(0, 0), (1, None), (None, 2), (3, 4), (5, 1), (6, 13), (40, 0), (11, 11)]
 
 
-@pytest.mark.parametrize("block_q, block_k", [(8, 4), (4, 8)])
+@pytest.mark.parametrize("n_q, n_k, block_q, block_k", [(13, 17, 4, 8), (19, 11, 8, 4), (29, 5, 8, 4)])
 @pytest.mark.parametrize("window", WINDOWS, ids=str)
-@pytest.mark.parametrize("n_q, n_k", [(13, 17), (19, 11), (29, 5)])
 @each_triton
 def test_windows_of_every_width(library, monkeypatch, n_q, n_k, window, block_q, block_k):
     if HAS_INTERPRETER:  # a device takes no tile below 16
@@ -223,6 +195,56 @@ def test_blocks_above_the_diagonal_are_left_out(small_tiles):
         value[8:], query[:8] = 0, torch.nan  # keys from 8 on meet no query below 8
     grads = torch.autograd.grad(attention(query, key, value, is_causal=True, impl="triton").sum(), (key, value))
     assert all(torch.isfinite(grad[8:]).all() and torch.isnan(grad[:8]).all() for grad in grads)
+
+
+# --- the order in which blocks are started ---
+
+def span(work, processors):
+    """When the last of these pieces of work is done, if each is begun in turn by the first processor that is free."""
+    free = [0] * processors
+    for piece in work:
+        heapq.heapreplace(free, free[0] + piece)
+    return max(free)
+
+
+@pytest.mark.skipif(not HAS_INTERPRETER, reason="counts what the interpreter does")
+@pytest.mark.parametrize("step, heads, blocks, processors", [
+    ("attend", 16, 16, 132), ("backward_queries", 8, 4, 9), ("backward_keys", 8, 4, 9)])
+def test_longest_blocks_are_started_first_over_all_heads(monkeypatch, step, heads, blocks, processors):
+    """Causal: hardly later than all work shared out evenly; head after head it would be 1.2 times as late, and more."""
+    pieces = Counter()
+
+    def count(state, *_):  # in place of the work
+        pieces[interpreter_builder.grid_idx[0]] += 1
+        return state
+
+    monkeypatch.setattr(flash_triton, "config", lambda *_: (16, 16, 4, 1))
+    inputs = [torch.zeros(2, heads // 2, 16 * blocks, 1, requires_grad=step != "attend") for _ in range(3)]
+    with patch.object(flash_triton, step, count):
+        output = attention(*inputs, is_causal=True, impl="triton").sum()
+        if step != "attend":
+            output.backward()
+    begun = [pieces[program] for program in range(heads * blocks)]
+    assert sum(begun) == heads * blocks * (blocks + 1) // 2
+    evenly = sum(begun) / processors
+    assert span(begun, processors) < 1.04 * evenly
+    assert span([block for _ in range(heads) for block in range(blocks, 0, -1)], processors) > 1.2 * evenly
+
+
+@triton.jit
+def places(out, blocks, h, window):
+    turn, batch, head = flash_triton.place(blocks, h, window)
+    tl.store(out + tl.program_id(0), (batch * h + head) * blocks + turn)
+
+
+@pytest.mark.parametrize("window, expected", [
+    ((None, None), range(12)), ((None, 0), [3 * both + turn for turn in range(3) for both in range(4)]), ((2, 0), range(12))])
+@each_triton
+def test_every_block_has_its_place(library, window, expected):
+    """Head follows head, whose keys are then in the cache, where no block is longer than another."""
+    out = torch.empty(12, dtype=torch.int32, device="cuda" if library == "cuda" else "cpu")
+    places[(12,)](out, 3, 2, window)
+    assert out.tolist() == list(expected)
 
 
 # --- axes ---
@@ -311,10 +333,9 @@ def kernel_inputs(library, dtype):
 @pytest.mark.parametrize("is_causal", [False, True], ids=["full", "causal"])
 @pytest.mark.parametrize("dtype", TRITON_DTYPES)
 @each_triton
-def test_nothing_outside_the_tensors_is_read_or_written(library, monkeypatch, dtype, is_causal):
+def test_nothing_outside_the_tensors_is_read_or_written(library, dtype, is_causal):
     inputs, mask = kernel_inputs(library, dtype)
     options = 4 if is_causal else None, 0 if is_causal else None, 0.3, None
-    monkeypatch.setattr(flash_triton, "DESCRIPTORS", is_causal)
     with surrounded():
         output, lse = flash_triton.forward._init_fn(*inputs, mask, *options)
         ones = poisoned(torch.ones_like(output)), poisoned(torch.ones_like(lse))

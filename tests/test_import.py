@@ -1,5 +1,7 @@
 """What an import brings in, and what it does not."""
 
+import ast
+import graphlib
 import subprocess
 import sys
 from pathlib import Path
@@ -56,3 +58,33 @@ def test_public_names():
     assert set(attnlib.__all__) == {
         "raw_scores", "mask_scores", "softmax", "logsumexp", "log_softmax", "av_product", "causal_mask",
         "merge_partials", "padding_mask", "window_mask", "attention", "attention_backward"}
+
+
+# --- who imports whom ---
+
+def modules():
+    """{name: path} of every file of attnlib; a folder's own name is that of its __init__.py."""
+    package = ROOT / "attnlib"
+    return {".".join(path.relative_to(ROOT).with_suffix("").parts).removesuffix(".__init__"): path
+            for path in package.rglob("*.py")}
+
+
+def imported(name, source, names):
+    """Those of `names` that the module imports, wherever in it: a function's own import counts as one."""
+    folder = name if modules()[name].name == "__init__.py" else name.rpartition(".")[0]
+    for node in ast.walk(ast.parse(source)):
+        if isinstance(node, ast.Import):
+            yield from {alias.name for alias in node.names} & names
+        elif isinstance(node, ast.ImportFrom):
+            above = folder.rsplit(".", node.level - 1)[0] if node.level else ""
+            start = ".".join(part for part in (above, node.module) if part)
+            parts = {f"{start}.{alias.name}" for alias in node.names}
+            yield from parts & names or {start} & names
+
+
+def test_imports_go_one_way():
+    names = set(modules())
+    graph = {name: set(imported(name, path.read_text(encoding="utf-8"), names)) - {name}
+             for name, path in modules().items()}
+    assert "attnlib.masks" in graph["attnlib.flash_triton"] and "attnlib.decode_triton" in graph["attnlib.flash_triton"]
+    graphlib.TopologicalSorter(graph).prepare()  # raises CycleError, with the files of a circle

@@ -303,7 +303,8 @@ def test_errors_of_merge_partials(wrong, exception, fragment):
 
 PEAK = """
 import sys, numpy as np
-from attnlib import bench, attention, attention_backward
+from attnlib import attention, attention_backward
+from attnlib.bench import cpu as bench
 dtype, call, n = sys.argv[1], sys.argv[2], int(sys.argv[3])
 def run(n):
     arrays = [array[:2].astype(dtype) for array in bench.draw(n)]

@@ -268,17 +268,17 @@ def test_a_bad_formula_in_the_notes_is_found(decks):
 
 
 @needs_chromium
-def test_a_printed_slide_keeps_its_margins(deck_folder):
-    async def padding():
+def test_a_printed_slide_keeps_its_room(deck_folder):
+    async def room():
         async with browser.opened() as chromium:
             page = await chromium.new_page()
             await page.goto((deck_folder / "00.slides.html").as_uri()
                             + "?view=print")
             await page.evaluate("window.deckIsReady")
             return await page.evaluate(
-                "getComputedStyle(document.querySelector('.pdf-page section'))"
-                ".padding")
-    assert asyncio.run(padding()) == "36px 64px 56px"
+                "(({padding, display, height}) => [padding, display, height])"
+                "(getComputedStyle(document.querySelector('.pdf-page section')))")
+    assert asyncio.run(room()) == ["36px 64px 56px", "flex", "720px"]
 
 
 # --- without a browser ------------------------------------------------------

@@ -16,6 +16,7 @@ from attnlib import plot  # noqa: E402
 
 SCORES = np.array([1.0, 0.5, 2.5, -0.1])
 WEIGHTS = attnlib.softmax(SCORES)
+SQUARE = np.array([[1.0, 0.0], [0.4, 0.6]])
 VALUE = np.array([[0.0, 1.0], [2.0, 2.0], [3.0, 0.0], [1.0, -1.0]])
 MASKED = attnlib.mask_scores(np.ones((3, 3)), attnlib.causal_mask(3, 3))
 LINE = np.linspace(0, 1, 5)
@@ -44,6 +45,9 @@ FIGURES = {
     "kernel_blocks": (MASKED, np.where(np.isinf(MASKED), np.nan, 0.5)),
     "slopes_by_spread": (1 + LINE, {16: np.ones((5, 3)), 64: np.ones((5, 3))}, {1: "a"}),
     "gradients_by_size": ((4, 16), {16: np.ones((2, 3))}, {16: np.ones((2, 3))}),
+    "mask_gallery": (),
+    "broadcast": (VALUE[:3, :1], VALUE[:2, 0][None]),
+    "influence": ({"a": SQUARE, "b": SQUARE}, {"a": SQUARE, "b": SQUARE}, WORDS[:2]),
     "regression": (LINE, LINE, LINE, LINE, {"a": LINE, "b": LINE}),
 }
 

@@ -66,6 +66,13 @@ def test_venv_is_made_once(checkout, programs):
     assert len(programs) == 3
 
 
+def test_venv_is_made_by_a_python_outside_it(checkout, programs, monkeypatch):
+    """Where .venv is activated, the Python that runs this goes with it."""
+    monkeypatch.setattr(sys, "executable", str(run.in_venv("python")))
+    run.set_up()
+    assert programs[0][0] != sys.executable and pathlib.Path(programs[0][0]).exists()
+
+
 @pytest.mark.parametrize("name", [
     "requirements.txt", "constraints.txt", "pyproject.toml"])
 def test_venv_is_made_again_for_other_requirements(checkout, programs, name):
@@ -560,3 +567,37 @@ def test_chapters_are_named_by_path_name_stem_or_number(tmp_path):
     assert fill.chosen([str(paths[2])], paths) == paths[2:]
     with pytest.raises(fill.Unusable, match="no notebook is called '4'"):
         fill.chosen(["4"], paths)
+
+
+# --- the tests on a device ----------------------------------------------------
+
+COLLECT = """
+import sys, torch
+torch.cuda.is_available = lambda: {}
+import pytest
+sys.exit(pytest.main([*"--collect-only -q -p no:cacheprovider -m gpu".split(),
+                      "tests/test_softmax_triton.py", "tests/test_steps.py",
+                      "tests/test_bench_cuda.py"]))
+"""
+
+
+def collected(has_device):
+    """What -m gpu finds where torch says that there is a device, or none."""
+    return subprocess.run([sys.executable, "-c", COLLECT.format(has_device)],
+                          cwd=run.ROOT, capture_output=True, text=True)
+
+
+def test_with_a_device_there_are_tests_of_it():
+    pytest.importorskip("triton")
+    done = collected(has_device=True)
+    names = [line for line in done.stdout.splitlines() if "::" in line]
+    for file in ("test_softmax_triton", "test_steps", "test_bench_cuda"):
+        assert any(file in name for name in names), done.stdout
+    assert all("cuda" in name for name in names)
+
+
+def test_without_a_device_a_line_says_so():
+    done = collected(has_device=False)
+    assert done.returncode != 0 and done.stderr.splitlines() == [
+        "ERROR: there is no CUDA device here, and -m gpu runs the tests that "
+        "need one", ""]

@@ -42,13 +42,15 @@ CELLS = [  # slide type or all that is said of slides, cell
     ("subslide", new_markdown_cell("> **Exercise: it.** Long text. **Do one thing "
                                    "only.**")),
     ("-", code('predict("longer_key")')),
-    (None, code("2", tags=["hide-output"])),
+    ({"slide_type": "skip", "optional": True}, new_markdown_cell("not shown")),
+    ({"show": "output"}, code("2 - 0", ANSWER, tags=["hide-output"])),
     ({"slide_type": "slide", "steps": True},
      new_markdown_cell("**Step by step it goes.**\n\n- one\n- two")),
     ({"slide_type": "-", "steps": True}, code("3", ANSWER)),
     ({"slide_type": "slide", "build": {"right": [0.25]}, "minutes": 1},
      code("figure()", FIGURE,
           mystnb={"image": {"alt": "What there is to see."}})),
+    ("fragment", new_markdown_cell("**A sentence that comes later.**")),
     ("slide", code("print(inspect.getsource(attnlib.numpy.mine))")),
     ("skip", code('def mine():\n    ...\n')),
     ("skip", code('check("mine", mine)')),
@@ -196,6 +198,11 @@ def test_what_folds_on_the_page_is_open_in_the_deck(slides, book):
     assert '<details class="admonition hide' in page
     assert "<details" not in slides[1][0]
     assert re.search(r'class="output[^>]*>.*2\n', slides[1][0], re.DOTALL)
+
+
+def test_a_cell_may_show_its_output_alone(slides):
+    assert "2 - 0" not in slides[5][0]
+    assert re.search(r'class="output[^>]*>.*2\n', slides[5][0], re.DOTALL)
 
 
 def test_code_that_an_exercise_asks_for_later_is_marked(slides, deck):

@@ -8,11 +8,11 @@ import torch
 
 from attnlib import softmax
 from helpers import (
-    TRITON_DTYPES, assert_close, each_torch, each_triton, no_warnings, normal, poisoned, surrounded, to_float64,
+    TRITON_DTYPES, assert_close, each_torch, each_triton, no_warnings, normal, on_cuda, poisoned, surrounded, to_float64,
     to_library)
 
 triton = pytest.importorskip("triton")
-from attnlib import softmax_triton  # noqa: E402
+from attnlib import softmax_triton, tiles_triton  # noqa: E402
 
 pytestmark = no_warnings
 each_dtype = pytest.mark.parametrize("dtype", TRITON_DTYPES)
@@ -60,21 +60,13 @@ def test_short_rows(library, dtype, each_form, shape):
     assert_right(to_library(library, 3 * normal(*shape), dtype))
 
 
-@pytest.mark.parametrize("n", [2047, 16411, 32771])
+@pytest.mark.parametrize("n", [2047, 16411, 32771, *on_cuda(65537, 131072, 262144)])
 @each_triton
 def test_long_rows(library, n):
     scores = normal(3, n)
     scores[0, -1] = scores[1, 0] = 20  # the maximum in the last block, and in the first
     for dtype in TRITON_DTYPES:
         assert_right(to_library(library, scores, dtype))
-
-
-@pytest.mark.gpu
-@pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a CUDA device")
-@pytest.mark.parametrize("n", [1, 4093, 65537, 131072, 262144])
-def test_rows_up_to_the_longest_promised(n):
-    for dtype in TRITON_DTYPES:
-        assert_right(to_library("cuda", normal(5, n), dtype))
 
 
 @pytest.mark.parametrize("axis", [0, 1, -2])
@@ -196,10 +188,8 @@ def test_under_torch_compile(library, each_form):
     assert_close(grad, exact_backward(weights, 2 * weights), like=scores)
 
 
-@each_torch
+@each_triton
 def test_the_operators_are_registered_as_torch_wants_them(library):
-    if library == "torch" and not softmax_triton.INTERPRETED:
-        pytest.skip("needs Triton's interpreter")
     scores = to_library(library, normal(3, 5), "float32").requires_grad_()
     torch.library.opcheck(softmax_triton.forward, (scores,))
 
@@ -207,12 +197,12 @@ def test_the_operators_are_registered_as_torch_wants_them(library):
 def test_merged_axes_lie_as_before():
     for shape in [(2, 3, 5), (1, 4, 1, 6), (3,), ()]:
         for tensor in (torch.zeros(shape), torch.zeros(shape).mT if len(shape) > 1 else torch.zeros(shape)):
-            merged, (strides,) = softmax_triton.merge_axes(tensor.shape, [tensor.stride()])
+            merged, (strides,) = tiles_triton.merge_axes(tensor.shape, [tensor.stride()])
             view = tensor.as_strided(merged, strides)
             assert view.numel() == tensor.numel() and len(merged) <= max(1, tensor.ndim)
     padded = torch.zeros(4, 6, 7)[:, :5]
-    assert softmax_triton.merge_axes((4, 5, 7), [padded.stride()])[0] == (4, 35)
-    assert softmax_triton.merge_axes((4, 5, 7), [padded.stride(), torch.zeros(4, 5, 7).mT.mT.stride()])[0] == (4, 35)
+    assert tiles_triton.merge_axes((4, 5, 7), [padded.stride()])[0] == (4, 35)
+    assert tiles_triton.merge_axes((4, 5, 7), [padded.stride(), torch.zeros(4, 5, 7).mT.mT.stride()])[0] == (4, 35)
 
 
 REFUSED = {
@@ -235,15 +225,15 @@ def test_an_unknown_impl_is_said():
 
 
 def test_an_old_device_is_said(monkeypatch):
-    monkeypatch.setattr(softmax_triton, "INTERPRETED", False)
+    monkeypatch.setattr(tiles_triton, "INTERPRETED", False)
     for capability, dtype, sentence in (((7, 0), torch.float16, "got scores of float16 on 7.0"),
                                         ((7, 5), torch.bfloat16, "for bfloat16 8.0 .*got scores of bfloat16 on 7.5")):
         monkeypatch.setattr(torch.cuda, "get_device_capability", lambda device: capability)
         scores = type("OnCuda", (), {"dtype": dtype, "device": torch.device("cuda", 0)})()
         with pytest.raises(AssertionError, match=sentence):
-            raise AssertionError(softmax_triton.unsupported(scores))
+            raise AssertionError(tiles_triton.unsupported(scores))
     monkeypatch.setattr(torch.cuda, "get_device_capability", lambda device: (7, 5))
-    assert softmax_triton.unsupported(type("OnCuda", (), {"dtype": torch.float16, "device": torch.device("cuda")})()) is None
+    assert tiles_triton.unsupported(type("OnCuda", (), {"dtype": torch.float16, "device": torch.device("cuda")})()) is None
 
 
 def test_without_triton_the_sentence_names_it():

@@ -1,6 +1,6 @@
 """What the compiler makes of the kernels for three chips, none of which need be here: see compiled.py.
 
-These are facts of the machine code. They say nothing of speed, which has not been measured yet.
+These are facts of what the compiler made. They say nothing of speed, which has not been measured yet.
 """
 
 import json
@@ -13,6 +13,7 @@ import pytest
 
 pytest.importorskip("triton")
 SHARED_MEMORY = {75: 65_536, 80: 166_912, 90: 232_448}  # bytes that one program may use
+BY_DESCRIPTORS = "attention_forward_by_descriptors"
 PRODUCTS = ("attention_forward", "attention_backward_queries", "attention_backward_keys", "attention_decode")
 
 
@@ -45,26 +46,26 @@ def test_registers_and_shared_memory_suffice(kernels):
 
 
 def test_matrix_units_are_used(kernels):
-    """On sm_90 by the instructions of a whole group of warps (HGMMA), where the tile has the 64 rows that they take."""
+    """On sm_90 by the instructions of a whole group of warps (wgmma), where the tile has the 64 rows that they take."""
     products = [kernel for kernel in kernels if kernel["kernel"] in PRODUCTS]
     assert products
     for kernel in products:
         if kernel["capability"] == 75:
-            assert kernel["HGMMA"] + kernel["HMMA"] == 0  # Triton 3.6 and 3.7 have none for it: float32 instead
+            assert kernel["wgmma"] + kernel["mma"] == 0  # Triton 3.6 and 3.7 have none for it: float32 instead
             continue
-        assert kernel["HGMMA"] + kernel["HMMA"] > 0, kernel
-        grouped = kernel["kernel"] == "attention_forward" and kernel["capability"] == 90
-        assert not grouped or kernel["HGMMA"] > 0, kernel
+        assert kernel["wgmma"] + kernel["mma"] > 0, kernel
+        grouped = kernel["kernel"].startswith("attention_forward") and kernel["capability"] == 90
+        assert not grouped or kernel["wgmma"] > 0, kernel
 
 
 def test_descriptors_are_used_where_they_are_asked_for(kernels):
-    """UTMALDG: a block copied by one instruction. Only the forward kernel has them, and not unless it is told."""
+    """A block copied by one instruction: in the kernel that the benchmark has beside the others, and in no other."""
     for kernel in kernels:
-        assert (kernel["UTMALDG"] > 0) == kernel["what"].endswith("descriptors"), kernel
-    assert any(kernel["UTMALDG"] for kernel in kernels) == (kernels[0]["capability"] >= 90)
+        assert (kernel["tma"] > 0) == (kernel["kernel"] == BY_DESCRIPTORS), kernel
+    assert any(kernel["tma"] for kernel in kernels) == (kernels[0]["capability"] >= 90)
 
 
 def test_every_kernel_was_compiled(kernels):
-    assert {kernel["kernel"] for kernel in kernels} == {
+    assert {kernel["kernel"] for kernel in kernels} - {BY_DESCRIPTORS} == {
         "softmax_rows", "softmax_rows_backward", "softmax_long_rows", "softmax_long_rows_backward",
         "attention_delta", "merge_splits", *PRODUCTS}

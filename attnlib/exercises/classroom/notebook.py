@@ -83,9 +83,9 @@ def work(order, tell):
 def two_copies():
     """(the copy that grades and that nobody else sees, what the notebook's check is handed)."""
     from ..engine import grading
-    from ..sandbox import call as guard
+    from ..sandbox import limit
 
-    trusted = types.SimpleNamespace(grade=grading.grade, exercises=grading.exercises(), guard=guard)
+    trusted = types.SimpleNamespace(grade=grading.grade, exercises=grading.exercises(), limit=limit)
     trusted.modules = [sys.modules.pop(name) for name in list(sys.modules) if name.partition(".")[0] == "attnlib"]
     import attnlib
     import attnlib.exercises.engine.grading
@@ -154,21 +154,20 @@ def run_cells(order, names, trusted, tell):
             stopped[number] = "was left out"
             continue
         tell(at=number)
-        why = run_cell(number, source, names, order["cell_seconds"], trusted.guard)
+        why = run_cell(number, source, names, order["cell_seconds"], trusted.limit)
         if why:
             stopped[number] = f"stopped with {why}"
     return {name: why for number, why in stopped.items() for name in defined_in(order["cells"][number])}
 
 
-def run_cell(number, source, names, seconds, guard):
+def run_cell(number, source, names, seconds, limits):
     file = f"<cell {number + 1}>"
-    limit = guard.TimerLimit(seconds)
     try:
         source = as_python(source)
         linecache.cache[file] = len(source), None, source.splitlines(True), file  # for inspect.getsource
-        with limit:
+        with limits.TimerLimit(seconds):
             return run_statements(ast.parse(source, file), file, names)
-    except guard.TimeUp:
+    except limits.TimeUp:
         return f"a time limit of {seconds} seconds"
     except BaseException as error:  # SystemExit too: it costs this cell only
         return described(error)

@@ -452,7 +452,7 @@ def dtype_marks(exercise, case, values, dtype, part, mistaken):
         elif dtype != case.dtype:
             yield generic.narrower(dtype, case.dtype)
     # whole numbers that a named mistake makes anyway (a one-hot row) need no second name
-    elif not (mistaken and part.dtype.kind in "biu"):
+    elif values.dtype.kind in "biu" and not (mistaken and part.dtype.kind in "biu"):
         yield generic.integer(dtype, case.dtype)
 
 

@@ -121,6 +121,14 @@ OVERWRITTEN = Mistake(
         "assignments to x[...] write into the argument itself.",
     ask="Which line writes into an array that it did not make?")
 
+RAISES = Mistake(
+    "floating-point errors raised",
+    does="The function has NumPy raise an exception at floating-point errors, by np.errstate or np.seterr. It was "
+         "tried without.",
+    why="A power that underflows to 0 is as it should be, and ends the function all the same; and where a machine "
+        "keeps no floating-point flags, as in a browser, NumPy raises nothing.",
+    ask="What should your function return where NumPy would raise, and which line says so?")
+
 RANDOM = Mistake(
     "another answer each time",
     does="Called twice with the same input, the function gives two different answers.",

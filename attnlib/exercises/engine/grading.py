@@ -1,10 +1,11 @@
 """check, grade, hint and status: what a notebook calls."""
 
+import ast
 import difflib
 import dis
 import functools
 import inspect
-import re
+import textwrap
 import types
 from dataclasses import dataclass, replace
 
@@ -18,8 +19,8 @@ from .formula import by_formula
 from .numbers import numbers_in
 from .explain import Finding, Matcher, Seen, close_rows, explain, fit_shape, shown_by, tolerance
 
-# a narrower dtype, by its names in NumPy and torch
-NARROW = re.compile(r"float(16|32)\b|\b(half|single)\b|\.float\(\)|[\"']f[24][\"']")
+# a narrower dtype, by its names in NumPy and torch; the rest are attributes or texts alone
+NARROW, SHORTER = {"float16", "float32"}, {"half", "single", "float", "f2", "f4"}
 
 
 @dataclass(frozen=True)
@@ -71,9 +72,9 @@ def _tensor(arg, case):
         return arg
     import torch
 
-    tensor = torch.from_numpy(np.array(arg))
-    if arg.dtype.kind == "f":
-        tensor = tensor.to(getattr(torch, case.torch_dtype or str(arg.dtype)))
+    tensor = torch.from_numpy(arg.astype(arg.dtype.newbyteorder("=")))
+    if arg.dtype.kind == "f" and case.torch_dtype:
+        tensor = tensor.to(getattr(torch, case.torch_dtype))
     return tensor.to(case.device)
 
 
@@ -99,6 +100,8 @@ def run_case(exercise, function, case, index, clock, seed, caller=call):
     args = learners_copy(exercise, case)
     outcome = caller(function, args, clock, seed, exercise.around)
     seen = Seen(case, index, printed=outcome.printed, failure=outcome.failure)
+    if outcome.raises:
+        seen.mark(generic.RAISES)
     seen.source = source(function) if outcome.failure else ""
     if not all(map(_unchanged, learners_copy(exercise, case), args)):
         seen.mark(generic.OVERWRITTEN)
@@ -198,6 +201,30 @@ def source(function):
         return ""
 
 
+def narrows(function):
+    """Whether a function's code names a narrower dtype, other than to compare one with it."""
+    try:
+        tree = ast.parse(textwrap.dedent(source(function)))
+    except SyntaxError:  # a lambda in the middle of something
+        return False
+    aside = set()
+    for node in ast.walk(tree):
+        docstring = isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)
+        if docstring or isinstance(node, ast.Compare):
+            aside.update(ast.walk(node))
+        for notes in (getattr(node, "annotation", None), getattr(node, "returns", None)):
+            aside.update(ast.walk(notes) if notes else ())
+    return any(_names_a_narrow_dtype(node) for node in ast.walk(tree) if node not in aside)
+
+
+def _names_a_narrow_dtype(node):
+    if isinstance(node, ast.Attribute):
+        return node.attr in NARROW | SHORTER
+    if isinstance(node, ast.Constant) and isinstance(node.value, str):
+        return node.value.lstrip("<>=|") in NARROW | SHORTER - {"float"}
+    return isinstance(node, ast.Name) and node.id in NARROW
+
+
 # ---------------------------------------------------------------- before anything is matched
 
 def usable_name(name):
@@ -262,14 +289,14 @@ def does_nothing(function):
     """Whether a function's code computes nothing: pass, ..., or names set to constants."""
     try:
         code = getattr(inspect.unwrap(function), "__code__", None)
-    except ValueError:  # it wraps itself
+    except Exception:  # an object of the learner's own class may do anything
         return False
     return isinstance(code, types.CodeType) and all(step.opname in IDLE for step in dis.get_instructions(code))
 
 
 def not_attempted(function, seen):
     if seen.failure:
-        return seen.failure.kind == "NotImplementedError"
+        return seen.failure.kind == "NotImplementedError" and seen.failure.stub
     if seen.other in ("Ellipsis", "NotImplemented"):
         return True
     return seen.other == "None" and does_nothing(function) and not seen.printed
@@ -292,25 +319,7 @@ def grade(name, function=NOT_GIVEN):
     problem = exercise.missing()
     if problem:
         return Grade("not attempted", (), message.wrap(f"{exercise.name}: not checked. {problem}"))
-    failure = call(functools.partial(look_at, function), (), Clock(1)).failure
-    if failure:
-        lines = [f"{exercise.name}: not checked. What was passed cannot be looked at as a function.", "",
-                 *message.error_lines(failure)]
-        return Grade("error", (), message.wrap("\n".join(lines)))
     return grade_function(exercise, function)
-
-
-def look_at(function):
-    """What grading will do with a callable before it calls it: an object of a learner's own class may do anything."""
-    for take in (signature_text, source, does_nothing):
-        take(function)
-
-
-def signature_text(function):
-    try:
-        return str(inspect.signature(function))
-    except (ValueError, TypeError):  # a builtin, say
-        return ""
 
 
 def permutation(exercise, function):
@@ -409,7 +418,7 @@ def judge(exercise, function, seen, n_bound, clock, also):
         return Grade("incorrect", message.names(finding), _message(exercise, seen, finding, show=False))
     finding = explain(exercise, seen, (
         functools.partial(_by_numbers, function), functools.partial(by_formula, function, clock)))
-    if generic.INEXACT in finding.generic.values() and NARROW.search(source(function)):
+    if generic.INEXACT in finding.generic.values() and narrows(function):
         finding.generic["imprecise"] = generic.IMPRECISE
     finding.generic.update((mistake.name, mistake) for mistake in also)
     if n_bound < len(cases):
@@ -466,7 +475,7 @@ def _hopeless_grade(exercise, seen):
     last = seen[-1]
     lines = [f"{exercise.name}: not yet."]
     if last.failure:
-        lines += ["", *message.error_lines(last.failure), *message.printed_lines(last.printed)]
+        lines += ["", *message.error_lines(last.failure, exercise), *message.printed_lines(last.printed)]
         ended = {"TimeUp": ("endless loop",)}.get(last.failure.kind, ())
         return Grade("error", ended, message.wrap("\n".join(lines)))
     if last.other == "None":
@@ -492,7 +501,7 @@ def _message(exercise, seen, finding, show=True):
     if shown and show and telling:  # the shapes in its text are those of the input that is shown
         shown = seen[message.first_to_show(seen, telling)].failure or shown
     if shown:
-        lines += [*message.error_lines(shown, named), ""]
+        lines += [*message.error_lines(shown, exercise, named), ""]
     lines += message.mistake_lines(finding)
     lines += _unexplained(exercise, seen, finding, wrong, shown)
     if show:

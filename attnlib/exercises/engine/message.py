@@ -331,18 +331,18 @@ CAUSES = {
     "RecursionError": "The function calls itself without end, or calls another of the same name.",
     "MemoryError": "An array was asked for that is far larger than the answer.",
     "ZeroDivisionError": "Something is divided by zero.",
-    "underflow": "A power that underflows to 0 is as it should be; np.seterr or np.errstate has made an "
-                 "error of it.",
     "OverflowError": "A number became too large for a Python float: math.exp overflows above 709.",
 }
 
 
-def cause(failure):
+def cause(failure, exercise):
     """One sentence on why this exception comes, where that is known."""
     text, kind = failure.text, failure.kind
     if kind == "TypeError" and "'iterator'" in text:
-        return ("The blocks come from an iterator, one by one: it has no length and no index, and it "
-                "is read by a for loop.")
+        names = [name for name, arg in zip(exercise.parameters, exercise.all_cases()[0].args) if isinstance(arg, Once)]
+        if names:
+            return (f"{names[0]} is an iterator, which gives its items one by one: it has no length and no index, and "
+                    "it is read by a for loop.")
     if kind == "TypeError" and ("interpreted as an integer" in text or "must be integers" in text):
         return "Sizes and indices are integers: / gives a float even where nothing is left over, // an integer."
     if kind == "TypeError" and "NoneType" in text:
@@ -351,7 +351,7 @@ def cause(failure):
         return "An array is followed by round brackets; indexing takes square ones, a product @ or *."
     if kind == "TypeError" and "only length-1" in text or "only 0-dimensional" in text:
         return "The math module works on single numbers; for arrays NumPy has the same functions."
-    if kind == "TypeError" and "keepdims" in text:
+    if kind == "TypeError" and "keepdims" in text and exercise.library == "torch":
         return "keepdims belongs to NumPy's functions; in torch it is keepdim."
     if "active drivers" in text:
         return ("Triton looks for a GPU. In its interpreter @triton.autotune works with one configuration "
@@ -361,13 +361,13 @@ def cause(failure):
                 "session: restart the kernel, and give every load and store a mask.")
     if kind == "AttributeError" and "ndarray" in text:
         return "A NumPy array has no such method; it may be torch's, or a function of np."
-    if ".T" in failure.line and failure.family == "shape":
+    if re.search(r"\.T\b", failure.line) and failure.family == "shape":
         return ("On an array with leading axes .T reverses all axes, the batch too. Only the last "
                 "two may be swapped.")
     return CAUSES.get(kind) or CAUSES.get(failure.cause, "")
 
 
-def error_lines(failure, explained=False):
+def error_lines(failure, exercise, explained=False):
     if failure.kind == "TimeUp":
         where = f" Line {failure.line_number}: {failure.line}" if failure.line else ""
         return [f"It did not finish within {failure.text}.{where}",
@@ -380,7 +380,7 @@ def error_lines(failure, explained=False):
     lines = [f"It stops with an error. {failure.kind}: {failure.text}".rstrip(": ")]
     if failure.line_number:
         lines.append(indented(f"line {failure.line_number}: {failure.line}".rstrip(": ")))
-    return lines + [line for line in [cause(failure)] if line and not explained]
+    return lines + [line for line in [cause(failure, exercise)] if line and not explained]
 
 
 # ---------------------------------------------------------------- the message

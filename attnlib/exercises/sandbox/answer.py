@@ -122,4 +122,5 @@ def _from_array(values, holder):
     if values.dtype.kind not in "biuf":
         return {"O": "an array of Python objects", "c": "an array of complex numbers"}.get(
             values.dtype.kind, f"an array of dtype {values.dtype}")
-    return Piece(values, str(values.dtype), holder)
+    native = values.dtype.newbyteorder("=")  # float64 has one name, whatever the order of its bytes
+    return Piece(values.astype(native), str(native), holder)

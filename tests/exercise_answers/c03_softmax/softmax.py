@@ -261,7 +261,7 @@ for names, function in (
     (["another axis by default"], first_axis_by_default),
     (["axis not moved back"], moved_and_left_there),
     (["sum over the last axis whatever axis says"], sum_over_the_last),
-    ([], underflow_made_an_error),
+    (["floating-point errors raised"], underflow_made_an_error),
     (["trailing comma"], lambda scores, axis=-1: (plain_softmax(scores, axis),)),
     (["list around the answer"], lambda scores, axis=-1: [plain_softmax(scores, axis)]),
     (["np.matrix instead of an array"], lambda scores, axis=-1: np.asmatrix(

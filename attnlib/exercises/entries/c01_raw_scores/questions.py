@@ -78,19 +78,4 @@ QUESTIONS = (
         right="b",
         shows="key.T:  (4, 7, 3, 2)",
     ),
-    Question(
-        "what_old_sees",
-        "In *Ada's old cat sleeps*, which words does *old* see under the causal mask?",
-        (Choice("Ada's.",
-                "This takes *before* without the word itself. The first word would then see nothing at all."),
-         Choice("Ada's and old.",
-                "Query i may attend to keys 0 to i, and old is word 1."),
-         Choice("cat and sleeps.",
-                "This takes the mask for what is looked forward to, or True for *hidden*. In this book it means "
-                "*may attend*."),
-         Choice("All four words, the later ones with less weight.",
-                "This takes the mask for a preference. A masked key has no weight at all.")),
-        right="b",
-        shows="old sees: Ada's old\n",
-    ),
 )

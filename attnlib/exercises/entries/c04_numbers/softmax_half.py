@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from ...model import FLOAT16, HUGE, LEADING, PLAIN, SQUARE, Case, Exercise, Mistake, Step, alike, normal
+from ...model import HUGE, LEADING, PLAIN, SQUARE, Case, Exercise, Mistake, Step, alike, normal
 
 LONG = "long rows"
 

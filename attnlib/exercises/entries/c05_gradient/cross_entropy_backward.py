@@ -4,7 +4,7 @@ import numpy as np
 
 from ...families.inputs import SIZES
 from ...families.targets import with_targets
-from ...model import FLOAT16, FLOAT32, HUGE, LEADING, PLAIN, SQUARE, Case, Exercise, Mistake, Step, alike
+from ...model import FLOAT16, FLOAT32, HUGE, LEADING, PLAIN, SQUARE, Case, Exercise, Step, alike
 
 
 def cross_entropy_backward_answer(do, scores, target):
@@ -65,7 +65,7 @@ EXERCISE = Exercise(
                ("1 subtracted everywhere", {"one_hot": lambda weights, target: 1.0}, "1 is subtracted from every entry."),
                ("target off by one", {"one_hot": lambda weights, target: _one_hot(weights, np.asarray(target) - 1)},
                 "The key before the target is taken; targets count from 0."),
-               ("all rows with the first target", {"one_hot": lambda weights, target: np.zeros_like(weights) + (
+               ("the first target for all rows", {"one_hot": lambda weights, target: np.zeros_like(weights) + (
                    np.arange(weights.shape[-1]) == np.ravel(target)[0])}, "All rows take the first row's target."),
                ("every row's target in every row", {"one_hot": lambda weights, target: np.zeros_like(weights) + np.isin(
                    np.arange(weights.shape[-1]), target)}, "1 is subtracted in whole columns: scores[:, target] takes all rows.")),

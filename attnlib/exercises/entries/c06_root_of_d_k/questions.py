@@ -57,7 +57,7 @@ QUESTIONS = (
         (Choice("About a tenth.",
                 "This takes for granted that all queries have gradients of one size. With the scale that is nearly so."),
          Choice("About a third.",
-                "That would be so at d_k = 64. Here the gradients lie even further apart."),
+                "It is a little more than that at d_k = 64. Here the gradients lie even further apart."),
          Choice("Two thirds.",
                 "A few queries stand near a tie of their best keys, where the slopes are large; all others hear next to "
                 "nothing."),
@@ -65,7 +65,7 @@ QUESTIONS = (
                 "This takes the median for all. The typical gradient is small here, and the mean is larger than with the "
                 "scale.")),
         right="c",
-        shows="unscaled median",
+        shows="tenth 63% to 69%",
     ),
     Question(
         "models_width",

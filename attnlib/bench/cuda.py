@@ -24,7 +24,7 @@ from torch.nn.attention import SDPBackend, sdpa_kernel
 from torch.nn.functional import scaled_dot_product_attention
 
 import attnlib
-from attnlib.bench import spread
+from attnlib.bench.report import spread
 
 ROWS = (1024, 4096, 16384, 32768, 65536, 131072, 262144)
 LENGTHS = (512, 1024, 2048, 4096, 8192, 16384)
@@ -177,13 +177,8 @@ def ours(query, key, value, is_causal):
 
 
 def ours_by_descriptors(query, key, value, is_causal):
-    """Forward alone has them."""
-    from attnlib import flash_triton
-    flash_triton.DESCRIPTORS = True
-    try:
-        return ours(query, key, value, is_causal)
-    finally:
-        flash_triton.DESCRIPTORS = False
+    from attnlib.bench import descriptors_triton
+    return descriptors_triton.attention(query, key, value, is_causal)
 
 
 @functools.cache
@@ -216,7 +211,7 @@ def measure_attention(timer, device, n, d, is_causal, dtype, rounds, tokens=TOKE
     shape = max(1, tokens // n), width // d, n, d
     query, key, value, grad = (random(*shape, device=device, dtype=dtype, seed=seed) for seed in range(4))
     calls = contenders(query, key)
-    forward_calls = {**calls, "attnlib, descriptors": ours_by_descriptors}
+    forward_calls = {**calls, "attnlib, descriptors": ours_by_descriptors}  # of the forward pass alone
     flops = 4 * shape[0] * shape[1] * n * n * d * (0.5 if is_causal else 1) / 1e12
     row = {"n": n, "d": d, "batch": shape[0], "heads": shape[1], "is_causal": is_causal,
            "dtype": str(dtype).removeprefix("torch."),
@@ -312,27 +307,6 @@ def bench(device="cuda", quick=False, rounds=21, progress=print):
         results["memory"] += [measure_memory(device, n, 64, dtype, name) for name in ATTENTION
                               if name not in STORES_SCORES or n <= 8192]
     return results
-
-
-def table(results):
-    """Milliseconds, rates and the ratios that count, a line for each contender."""
-    peak = {name: number["median"] for name, number in results["ceilings"].items()}
-    lines = [f"ceilings: {peak['copy GB/s']:.0f} GB/s of a copy, {peak['product TFLOP/s']:.0f} TFLOP/s of a product"]
-    for row in results["softmax"] + results["attention"] + results["decode"]:
-        facts = ", ".join(f"{name} {row[name]}" for name in ("n", "n_k", "d", "batch", "dtype", "is_causal") if name in row)
-        for step in ("forward", "backward", "decode"):
-            lines += [f"{step}: {facts}", *map(line, row[step].items())] if step in row else []
-    lines += [f"memory, n {row['n']}: {row['contender']:16} {row['MiB']} MiB" for row in results["memory"]]
-    return "\n".join(lines)
-
-
-def line(named):
-    name, got = named
-    if "error" in got:
-        return f"    {name:16} {got['error']}"
-    parts = [f"{label} {number['median']:.4g}" + (f" ({number['low']:.2f}-{number['high']:.2f})" if "speed" in label else "")
-             for label, number in got.items()]
-    return f"    {name:16} {', '.join(parts)}"
 
 
 def main(quick=False, path=None):

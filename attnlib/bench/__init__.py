@@ -1,0 +1,7 @@
+"""Attention measured beside other implementations, `python -m attnlib.bench`; and what chapters take from it."""
+
+from attnlib.bench.report import gpu_times, markdown, markdown_ladder, output_mib, recorded
+from attnlib.bench.roofline import attention_bytes, attention_flops, roofline_seconds, traffic
+
+__all__ = ["attention_bytes", "attention_flops", "gpu_times", "markdown", "markdown_ladder", "output_mib", "recorded",
+           "roofline_seconds", "traffic"]
