@@ -468,7 +468,6 @@ def influence(weights, changes, labels):
         panels[2 * row].set_ylabel("output of" if row else "query")
 
 
-<<<<<<< HEAD
 def band(axes, x, samples, color, style, label):
     """Median and middle 90 % of samples `(len(x), m)` against x, named in the legend."""
     low, middle, high = np.quantile(samples, (0.05, 0.5, 0.95), axis=-1)
@@ -505,7 +504,8 @@ def gradients_by_size(sizes, unscaled_by_n, scaled_by_n):
         axes.grid(axis="y", color="#e0e0e0", linewidth=0.8)
     panels[0].set_ylabel("size of the gradient")
     panels[0].legend(loc="lower left", fontsize=9)
-=======
+
+
 @in_book_style
 def broadcast(column, row):
     """A column `(n, 1)` and a row `(1, m)` stretched to tables `(n, m)`, and their product: what broadcasting pairs."""
@@ -519,4 +519,3 @@ def broadcast(column, row):
                 axes.add_patch(plt.Rectangle((j - 0.5, i - 0.5), 1, 1, facecolor="white", alpha=0.6, hatch="...",
                                              edgecolor="#bbbbbb", linewidth=0))
         axes.set(xticks=[], yticks=[])
->>>>>>> main
