@@ -478,7 +478,7 @@ def band(axes, x, samples, color, style, label):
 @in_book_style
 def slopes_by_spread(spreads, slopes_by_n, marks):
     """The size of the softmax's Jacobian against the spread of the scores, {n: `(n_spreads, m)`}; marks {spread: label}."""
-    axes, = subplots(3.1, "a")
+    axes, = subplots(2.7, "a")
     for (n, slopes), (name, style) in zip(slopes_by_n.items(), (("scores", "--"), ("weights", "-"))):
         band(axes, spreads, slopes, COLORS[name], style, f"{n:,} keys")
     for spread, label in marks.items():
@@ -494,7 +494,7 @@ def slopes_by_spread(spreads, slopes_by_n, marks):
 @in_book_style
 def gradients_by_size(sizes, unscaled_by_n, scaled_by_n):
     """The size of a query's gradient against d_k without and with the scale, {n: `(n_sizes, m)`} each."""
-    panels = list(subplots(3.2, "abc"[:len(unscaled_by_n)], sharey=True))
+    panels = list(subplots(2.7, "abc"[:len(unscaled_by_n)], sharey=True))
     for axes, (n, unscaled) in zip(panels, unscaled_by_n.items()):
         band(axes, sizes, unscaled, COLORS["scores"], "--", "unscaled")
         band(axes, sizes, scaled_by_n[n], COLORS["query"], "-", "scaled")

@@ -48,7 +48,7 @@ QUESTIONS = (
          Choice("Practically 0: it vanishes.",
                 "This is what is told most often. It is so for some of the queries, not for the typical one at this size.")),
         right="c",
-        shows="16 keys, d_k  64:  scaled 0.31 (0.27 to 0.35)   unscaled 0.97",
+        shows="16   64  0.31 (0.27 to 0.35)   0.97",
     ),
     Question(
         "largest_tenth",
