@@ -652,6 +652,44 @@ def error_by_blocks(errors, unit):
     axes.legend(loc="upper center", fontsize=9, borderpad=0)
 
 
+def band(axes, x, samples, color, style, label):
+    """Median and middle 90 % of samples `(len(x), m)` against x, named in the legend."""
+    low, middle, high = np.quantile(samples, (0.05, 0.5, 0.95), axis=-1)
+    axes.fill_between(x, low, high, color=color, alpha=0.18, linewidth=0)
+    axes.plot(x, middle, style, color=color, marker="o" if len(x) < 10 else "", markersize=4, label=label)
+
+
+@in_book_style
+def slopes_by_spread(spreads, slopes_by_n, marks):
+    """The size of the softmax's Jacobian against the spread of the scores, {n: `(n_spreads, m)`}; marks {spread: label}."""
+    axes, = subplots(2.7, "a")
+    for (n, slopes), (name, style) in zip(slopes_by_n.items(), (("scores", "--"), ("weights", "-"))):
+        band(axes, spreads, slopes, COLORS[name], style, f"{n:,} keys")
+    for spread, label in marks.items():
+        axes.axvline(spread, color="#444444", linestyle=":", linewidth=1)
+        axes.annotate(label, (spread, 1), xycoords=("data", "axes fraction"), xytext=(4, -2), textcoords="offset points",
+                      va="top", fontsize=9)
+    axes.set(xscale="log", xlabel="standard deviation of the scores", ylabel="‖J‖", ylim=(0, 0.68),
+             title="The slopes of the softmax")
+    axes.set_xticks([0.1, 1, 10], ["0.1", "1", "10"])
+    axes.legend(loc="upper left", fontsize=9)
+
+
+@in_book_style
+def gradients_by_size(sizes, unscaled_by_n, scaled_by_n):
+    """The size of a query's gradient against d_k without and with the scale, {n: `(n_sizes, m)`} each."""
+    panels = list(subplots(2.7, "abc"[:len(unscaled_by_n)], sharey=True))
+    for axes, (n, unscaled) in zip(panels, unscaled_by_n.items()):
+        band(axes, sizes, unscaled, COLORS["scores"], "--", "unscaled")
+        band(axes, sizes, scaled_by_n[n], COLORS["query"], "-", "scaled")
+        axes.set(xscale="log", yscale="log", title=f"{n:,} keys", xlabel="$d_k$")
+        axes.set_xticks(sizes, [str(size) for size in sizes])
+        axes.minorticks_off()
+        axes.grid(axis="y", color="#e0e0e0", linewidth=0.8)
+    panels[0].set_ylabel("size of the gradient")
+    panels[0].legend(loc="lower left", fontsize=9)
+
+
 @in_book_style
 def broadcast(column, row):
     """A column `(n, 1)` and a row `(1, m)` stretched to tables `(n, m)`, and their product: what broadcasting pairs."""
