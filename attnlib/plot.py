@@ -585,6 +585,112 @@ def two_tables(by_title, name, labels, across, down):
 
 
 @in_book_style
+def running_pair(scores, maxima, sums, lse):
+    """Along one row `(n_k,)`: scores, running maximum and log-sum-exp on the left, the running sum on the right."""
+    left, right = subplots(2.7, "ab")
+    keys = np.arange(1, len(scores) + 1)
+    left.plot(keys, scores, "o", markersize=3, color="#9aa0a6")
+    left.step(keys, maxima, where="post", color=COLORS["scores"])
+    left.plot(keys, lse, color=COLORS["output"], linestyle="--")
+    left.annotate("maximum so far", (keys[-1], maxima[-1]), xytext=(0, 5), textcoords="offset points", ha="right", fontsize=9,
+                  color=COLORS["scores"])
+    left.annotate("log-sum-exp so far", (keys[-1], lse[-1]), xytext=(0, 5), textcoords="offset points", ha="right",
+                  fontsize=9)
+    left.set(title="Maximum and log-sum-exp", xlabel="keys read", ylim=(None, lse.max() + 0.8))
+    right.step(keys, sums, where="post", color=COLORS["weights"])
+    right.set(title="Sum, shifted by the maximum", xlabel="keys read", ylim=(0, None))
+
+
+def merge_tree(axes, scores, tree, left, width):
+    """Draw how `tree`, keys in nested tuples, merges the pairs of a row; returns the keys below, the height and place."""
+    if not isinstance(tree, tuple):
+        keys, level, x = [tree], 0, left + width * tree
+    else:
+        below = [merge_tree(axes, scores, part, left, width) for part in tree]
+        keys = [key for part in below for key in part[0]]
+        level, x = 1 + max(part[1] for part in below), np.mean([part[2] for part in below])
+        for _, under, at in below:
+            axes.plot([at, x], [-0.62 * under, -0.62 * level], color="#767676", linewidth=1.2, zorder=1)
+    row_max = scores[keys].max()
+    axes.add_patch(plt.Rectangle((x - 0.22, -0.62 * level - 0.19), 0.44, 0.38, facecolor="white", zorder=2,
+                                 edgecolor=COLORS["output"], linewidth=2.5 if len(keys) == len(scores) else 1))
+    for y, number, digits, name in ((0.085, row_max, 1, "scores"),
+                                    (-0.09, np.exp(scores[keys] - row_max).sum(), 3, "weights")):
+        axes.text(x, -0.62 * level + y, f"{number:.{digits}f}".replace("-", "−"), ha="center", va="center",
+                  fontsize=9, color=COLORS[name], fontweight="bold" if name == "scores" else "normal")
+    return keys, level, x
+
+
+@in_book_style
+def merge_trees(scores, trees, labels):
+    """Orders in which the pairs (maximum, sum) of a row of four are merged: `trees` {title: keys in nested tuples}."""
+    axes, = subplots(2.9, "a")
+    axes.set(xlim=(0, 6), ylim=(-2.22, 0.68))
+    axes.axis("off")
+    for i, (title, tree) in enumerate(trees.items()):
+        axes.text(0.04 + 2.03 * i, 0.55, title, fontsize=10.5, fontweight="bold", va="center")
+        for key, label in enumerate(labels):
+            axes.text(0.25 + 2.03 * i + 0.475 * key, 0.27, label, fontsize=9, ha="center", va="center")
+        merge_tree(axes, scores, tree, 0.25 + 2.03 * i, 0.475)
+
+
+@in_book_style
+def error_by_blocks(errors, unit):
+    """{label: {number of blocks: (low, median, high)}}: the median as a line, the spread as thin bars, on log axes."""
+    axes, = subplots(2.8, "a")
+    styles = (("-", "o", COLORS["output"]), ("--", "s", COLORS["scores"]), (":", "^", COLORS["weights"]))
+    for (label, by_blocks), (line, marker, color), aside in zip(errors.items(), styles, (1, 1.13, 0.885)):
+        blocks = list(by_blocks)
+        low, median, high = np.transpose(list(by_blocks.values()))
+        places = np.multiply(blocks, aside)  # side by side, where they would hide each other
+        axes.vlines(places, low, high, color=color, linewidth=1)
+        axes.plot(places, median, line, marker=marker, markersize=5, linewidth=1.6, color=color, label=label)
+    axes.set(xscale="log", yscale="log", title="Error of the sum against the number of blocks", xlabel="blocks", ylabel=unit)
+    axes.set_xticks(blocks, [f"{count:,}" for count in blocks])
+    axes.yaxis.set_major_formatter("{x:g}")
+    axes.minorticks_off()
+    axes.legend(loc="upper center", fontsize=9, borderpad=0)
+
+
+def band(axes, x, samples, color, style, label):
+    """Median and middle 90 % of samples `(len(x), m)` against x, named in the legend."""
+    low, middle, high = np.quantile(samples, (0.05, 0.5, 0.95), axis=-1)
+    axes.fill_between(x, low, high, color=color, alpha=0.18, linewidth=0)
+    axes.plot(x, middle, style, color=color, marker="o" if len(x) < 10 else "", markersize=4, label=label)
+
+
+@in_book_style
+def slopes_by_spread(spreads, slopes_by_n, marks):
+    """The size of the softmax's Jacobian against the spread of the scores, {n: `(n_spreads, m)`}; marks {spread: label}."""
+    axes, = subplots(2.7, "a")
+    for (n, slopes), (name, style) in zip(slopes_by_n.items(), (("scores", "--"), ("weights", "-"))):
+        band(axes, spreads, slopes, COLORS[name], style, f"{n:,} keys")
+    for spread, label in marks.items():
+        axes.axvline(spread, color="#444444", linestyle=":", linewidth=1)
+        axes.annotate(label, (spread, 1), xycoords=("data", "axes fraction"), xytext=(4, -2), textcoords="offset points",
+                      va="top", fontsize=9)
+    axes.set(xscale="log", xlabel="standard deviation of the scores", ylabel="‖J‖", ylim=(0, 0.68),
+             title="The slopes of the softmax")
+    axes.set_xticks([0.1, 1, 10], ["0.1", "1", "10"])
+    axes.legend(loc="upper left", fontsize=9)
+
+
+@in_book_style
+def gradients_by_size(sizes, unscaled_by_n, scaled_by_n):
+    """The size of a query's gradient against d_k without and with the scale, {n: `(n_sizes, m)`} each."""
+    panels = list(subplots(2.7, "abc"[:len(unscaled_by_n)], sharey=True))
+    for axes, (n, unscaled) in zip(panels, unscaled_by_n.items()):
+        band(axes, sizes, unscaled, COLORS["scores"], "--", "unscaled")
+        band(axes, sizes, scaled_by_n[n], COLORS["query"], "-", "scaled")
+        axes.set(xscale="log", yscale="log", title=f"{n:,} keys", xlabel="$d_k$")
+        axes.set_xticks(sizes, [str(size) for size in sizes])
+        axes.minorticks_off()
+        axes.grid(axis="y", color="#e0e0e0", linewidth=0.8)
+    panels[0].set_ylabel("size of the gradient")
+    panels[0].legend(loc="lower left", fontsize=9)
+
+
+@in_book_style
 def broadcast(column, row):
     """A column `(n, 1)` and a row `(1, m)` stretched to tables `(n, m)`, and their product: what broadcasting pairs."""
     table = column * row

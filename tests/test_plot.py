@@ -52,6 +52,8 @@ FIGURES = {
     "stalled_sums": ({"float16": 1 + LINE, "float32": 1 + 2 * LINE},),
     "rounded_scores": (1 + LINE, {"float16": 1 + np.outer(LINE, LINE)}, {"float16": 3 + LINE}),
     "softmax_forms": ((10, 100), {kind: 1 + np.ones((2, 3, 6)) for kind in ("float16", "bfloat16", "float32")}, "scores"),
+    "slopes_by_spread": (1 + LINE, {16: np.ones((5, 3)), 64: np.ones((5, 3))}, {1: "a"}),
+    "gradients_by_size": ((4, 16), {16: np.ones((2, 3))}, {16: np.ones((2, 3))}),
     "mask_gallery": (),
     "broadcast": (VALUE[:3, :1], VALUE[:2, 0][None]),
     "two_tables": ({"a": SQUARE, "b": SQUARE}, "weights", WORDS[:2], "key", "query"),
@@ -59,6 +61,9 @@ FIGURES = {
     "jacobian": (np.diag(WEIGHTS), np.outer(WEIGHTS, WEIGHTS), WORDS),
     "norm_over_triangle": (np.eye(3), np.array([0.1, 0.2, 0.3]), np.eye(3), LINE[1:4], LINE[1:4], WORDS[:3]),
     "pulls": (VALUE[:, 0], 1.0, WEIGHTS - 0.25, WORDS),
+    "running_pair": (LINE, LINE, LINE, LINE),
+    "merge_trees": (SCORES, {"a": (((0, 1), 2), 3), "b": ((0, 2), (1, 3))}, WORDS),
+    "error_by_blocks": ({name: {1: (1, 2, 3), 4: (0.5, 1, 2)} for name in "abc"}, "unit"),
     "regression": (LINE, LINE, LINE, LINE, {"a": LINE, "b": LINE}),
 }
 
