@@ -442,7 +442,7 @@ def mask_gallery():
         "causal, padding": (j <= i) & (j < 5), "packed texts": (j <= i) & (text[:, None] == text),
         "prefix of 3": (j <= i) | (j < 3), "bottom right": (j <= i + 4)[:4], "cross-attention": np.ones((4, 8), bool),
     }
-    panels = list(subplots(3.9, "abcd\nefgh"))
+    panels = list(subplots(2.9, "abcd\nefgh"))
     for axes, (title, mask) in zip(panels, by_title.items()):
         axes.imshow(mask, cmap=shades("weights"), vmin=0, vmax=1.4)
         for (i, j), seen in np.ndenumerate(mask):
@@ -450,22 +450,18 @@ def mask_gallery():
         axes.set_title(title, fontsize=9)
         axes.set(xticks=[], yticks=[])
         axes.spines[:].set_visible(False)
-    axes.figure.supxlabel("keys", fontsize=10)
-    axes.figure.supylabel("queries", fontsize=10)
+    panels[4].set(xlabel="keys", ylabel="queries")
 
 
 @in_book_style
-def influence(weights, changes, labels):
-    """Two ways to mask, {title: `(n, n)`} each: the weights above, and how strongly each input moves each output below."""
-    panels = list(subplots(5.4, "ab\ncd"))
-    for row, (by_title, name, what) in enumerate(((weights, "weights", "weights"), (changes, "scores", "influence"))):
-        for axes, (title, matrix) in zip(panels[2 * row:], by_title.items()):
-            grid(axes, matrix, name, f"{title}: {what}", digits=2)
-            axes.set(xticklabels=labels, yticklabels=labels)
-            axes.tick_params(labelsize=9)
-            if row:
-                axes.set_xlabel("word that is changed" if row else "key")
-        panels[2 * row].set_ylabel("output of" if row else "query")
+def two_tables(by_title, name, labels, across, down):
+    """Two tables {title: `(n, n)`} side by side in the colour of a role; `across` and `down` say what its axes are."""
+    panels = list(subplots(2.8, "ab"))
+    for axes, (title, matrix) in zip(panels, by_title.items()):
+        grid(axes, matrix, name, title, digits=2)
+        axes.set(xticklabels=labels, yticklabels=labels, xlabel=across)
+        axes.tick_params(labelsize=9)
+    panels[0].set_ylabel(down)
 
 
 @in_book_style

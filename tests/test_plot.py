@@ -45,7 +45,7 @@ FIGURES = {
     "kernel_blocks": (MASKED, np.where(np.isinf(MASKED), np.nan, 0.5)),
     "mask_gallery": (),
     "broadcast": (VALUE[:3, :1], VALUE[:2, 0][None]),
-    "influence": ({"a": SQUARE, "b": SQUARE}, {"a": SQUARE, "b": SQUARE}, WORDS[:2]),
+    "two_tables": ({"a": SQUARE, "b": SQUARE}, "weights", WORDS[:2], "key", "query"),
     "step_errors": ({"a": (LINE + 1, LINE + 1, LINE + 1, LINE + 1)}, {"a": (LINE + 0.1, LINE + 0.2)}),
     "jacobian": (np.diag(WEIGHTS), np.outer(WEIGHTS, WEIGHTS), WORDS),
     "norm_over_triangle": (np.eye(3), np.array([0.1, 0.2, 0.3]), np.eye(3), LINE[1:4], LINE[1:4], WORDS[:3]),

@@ -4,9 +4,13 @@ import math
 
 import numpy as np
 
+import attnlib
+
 from attnlib.exercises.engine.prove import Answers
 
 ANSWERS = answers = Answers("merge_partials")
+
+answers.wrong("ready-made function", function=attnlib.merge_partials)
 
 
 @answers.right()
@@ -20,6 +24,24 @@ def merge_guarded(out_a, lse_a, out_b, lse_b):
 
 
 @answers.right()
+def merge_in_float64(out_a, lse_a, out_b, lse_b):
+    wide_a, wide_b = lse_a.astype(np.float64), lse_b.astype(np.float64)
+    lse = np.logaddexp(wide_a, wide_b)
+    finite = np.where(np.isneginf(lse), 0, lse)
+    out = np.exp(wide_a - finite)[..., None] * out_a + np.exp(wide_b - finite)[..., None] * out_b
+    return out.astype(out_a.dtype), lse.astype(lse_a.dtype)
+
+
+@answers.right()
+def merge_shares_divided(out_a, lse_a, out_b, lse_b):
+    lse = np.logaddexp(lse_a, lse_b)
+    finite = np.where(np.isneginf(lse), 0, lse)
+    a, b = np.exp(lse_a - finite), np.exp(lse_b - finite)
+    total = np.where(a + b == 0, 1, a + b)[..., None]
+    return (a[..., None] * out_a + b[..., None] * out_b) / total, lse
+
+
+@answers.wrong("the shares do not sum to 1")
 def merge_logaddexp(out_a, lse_a, out_b, lse_b):
     lse = np.logaddexp(lse_a, lse_b)
     finite = np.where(np.isneginf(lse), 0, lse)
@@ -85,7 +107,7 @@ def merge_unguarded(out_a, lse_a, out_b, lse_b):
     return (w_a * out_a + w_b * out_b) / (w_a + w_b), m + np.log((w_a + w_b)[..., 0])
 
 
-@answers.wrong("dead rows NaN")
+@answers.wrong("the shares do not sum to 1", "dead rows NaN")
 def merge_logaddexp_unguarded(out_a, lse_a, out_b, lse_b):
     lse = np.logaddexp(lse_a, lse_b)
     return np.exp(lse_a - lse)[..., None] * out_a + np.exp(lse_b - lse)[..., None] * out_b, lse
@@ -98,7 +120,7 @@ def merge_naive(out_a, lse_a, out_b, lse_b):
     return (w_a[..., None] * out_a + w_b[..., None] * out_b) / total[..., None], np.log(total)
 
 
-@answers.wrong("shares of the parts swapped")
+@answers.wrong("shares of the parts swapped", "the shares do not sum to 1")
 def merge_swapped(out_a, lse_a, out_b, lse_b):
     lse = np.logaddexp(lse_a, lse_b)
     finite = np.where(np.isneginf(lse), 0, lse)
@@ -149,7 +171,7 @@ def merge_epsilon(out_a, lse_a, out_b, lse_b):
     return (w_a * out_a + w_b * out_b) / (w_a + w_b + 1e-6), (np.log(w_a + w_b) + m[..., None])[..., 0]
 
 
-@answers.wrong("axis kept", "dead rows NaN")
+@answers.wrong("axis kept", "the shares do not sum to 1", "dead rows NaN")
 def merge_column(out_a, lse_a, out_b, lse_b):
     lse_a, lse_b = lse_a[..., None], lse_b[..., None]
     lse = np.logaddexp(lse_a, lse_b)
@@ -216,7 +238,7 @@ def merge_empty_counted(out_a, lse_a, out_b, lse_b):
 
 for names, function in (
     (["sign of the exponent flipped"], merge_exponent_flipped),
-    (["empty part counted"], merge_empty_counted),
+    (["empty part counted", "the shares do not sum to 1"], merge_empty_counted),
 ):
     if function.__name__ == "<lambda>":
         function.__name__ = "_".join(names).replace(" ", "_") or "one_number"
@@ -242,3 +264,9 @@ def merge_losing_lse(out_a, lse_a, out_b, lse_b):
     lse = np.logaddexp(lse_a, lse_b)
     share = np.nan_to_num(np.exp(lse_a - lse))[..., None]
     return share * out_a + (1 - share) * out_b, np.where(np.isneginf(lse_b), lse_b, lse)
+
+
+@answers.wrong("shares of the parts swapped")
+def merge_swapped_and_divided(out_a, lse_a, out_b, lse_b):
+    out, lse = merge_guarded(out_b, lse_a, out_a, lse_b)
+    return out, lse
