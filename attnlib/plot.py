@@ -138,12 +138,15 @@ def bars(axes, heights, name, title, digits, labels):
 
 
 @in_book_style
-def scores_and_weights(scores, weights, labels):
-    """Bar charts of one row: raw scores `(n_k,)` on the left, weights `(n_k,)` on the right."""
-    left, right = subplots(2.6, "ab")
+def scores_and_weights(scores, exps, weights, labels):
+    """Bar charts of one row: raw scores, their exponentials and the weights, each `(n_k,)`."""
+    left, middle, right = subplots(2.4, "abc")
     bars(left, scores, "scores", "Raw scores", 1, labels)
-    bars(right, weights, "weights", "Weights", 3, labels)
+    bars(middle, exps, "weights", "Exponentials", 2, labels)
+    bars(right, weights, "weights", "Weights", 2, labels)
     right.set_ylim(0, 1)
+    for axes in (left, middle, right):
+        axes.tick_params(axis="x", labelsize=9)
 
 
 @in_book_style
@@ -154,6 +157,22 @@ def weights_by_temperature(temperatures, rows, labels):
         bars(axes, weights, "weights", f"T = {temperature:g}", 2, labels)
         axes.set_ylim(0, 1.12)
         axes.tick_params(axis="x", labelsize=9)
+
+
+@in_book_style
+def weight_against_gap(gaps, curves):
+    """The first of two weights against the gap of their scores `(n,)`: {label: weights `(n,)`}; one curve has its 9s marked."""
+    axes, = subplots(2.9, "a")
+    for (label, weights), style in zip(curves.items(), ("-",) if len(curves) == 1 else (":", "-", "--")):
+        axes.plot(gaps, weights, style, color=COLORS["weights"], label=label)
+    if len(curves) > 1:
+        axes.legend(loc="lower right")
+    else:
+        for weight in (0.5, 0.9, 0.99):
+            gap = np.log(weight / (1 - weight))
+            axes.plot(gap, weight, "o", color=COLORS["output"])
+            axes.annotate(f"{weight:g} at {gap:.1f}", (gap, weight), xytext=(6, -14), textcoords="offset points")
+    axes.set(title="Two keys", xlabel="gap: first score minus second", ylabel="weight of the first", ylim=(-0.03, 1.05))
 
 
 @in_book_style
@@ -176,7 +195,7 @@ def grid(axes, matrix, name, title, digits=1, outline=()):
     low, high = np.nanmin(finite), np.nanmax(finite)
     axes.imshow(finite, cmap=shades(name), vmin=low, vmax=high + 0.8 * max(high - low, 1e-9))
     for (i, j), number in np.ndenumerate(matrix):
-        label = "−∞" if not np.isfinite(number) else "0" if number == 0 else f"{number:.{digits}f}"
+        label = "−∞" if not np.isfinite(number) else "0" if number == 0 else f"{round(number, digits) + 0.0:.{digits}f}"
         axes.text(j, i, label.replace("-", "−"), ha="center", va="center", fontsize=9)
         if not np.isfinite(number):
             axes.add_patch(plt.Rectangle((j - 0.5, i - 0.5), 1, 1, fill=False, hatch="///",
@@ -206,16 +225,31 @@ def score_matrix(query, key, products, row, column):
 
 
 @in_book_style
-def scores_to_weights(scores, weights, labels):
-    """Masked scores and their weights, both `(n_q, n_k)`, as grids of numbers.
+def output_matrix(weights, value, output, row, column):
+    """A `(n_q, n_k)`, V `(n_k, d_v)` and A V `(n_q, d_v)` as grids of numbers; query `row` and feature `column` are framed."""
+    n_k, d_v = value.shape
+    left, middle, right = subplots(2.6, "abc", width_ratios=[n_k, d_v + 0.7, d_v + 0.2])
+    grid(left, weights, "weights", "A", digits=2, outline=[(row, 0, 1, n_k)])
+    grid(middle, value, "value", "V", outline=[(0, column, n_k, 1)])
+    grid(right, output, "output", "A V", digits=2, outline=[(row, column, 1, 1)])
+    left.set(xlabel="key", ylabel="query")
+    middle.set(xlabel="feature", ylabel="key")
+    right.set(xlabel="feature", ylabel="query")
 
-    Queries and keys are the same positions, called `labels`.
+
+@in_book_style
+def scores_to_weights(scores, weights, keys, queries=None):
+    """Scores and their weights, both `(n_q, n_k)`, as grids of numbers.
+
+    Without `queries` these are the same positions as the keys, and called so too.
     """
-    left, right = subplots(3.0, "ab")
-    grid(left, scores, "scores", "Masked scores")
+    left, right = subplots(2.8 if queries is None else 2.0, "ab")
+    grid(left, scores, "scores", "Scores" if np.isfinite(scores).all() else "Masked scores", digits=2 if queries else 1)
     grid(right, weights, "weights", "Weights", digits=2)
     for axes in (left, right):
-        axes.set(xlabel="key", ylabel="query", xticklabels=labels, yticklabels=labels)
+        axes.set(xlabel="key", ylabel="query", xticklabels=keys, yticklabels=queries or keys)
+    for row, total in enumerate(weights.sum(axis=-1)):
+        right.text(len(keys) - 0.4, row, f"sum {total:.0f}", va="center", fontsize=9)
 
 
 @in_book_style
@@ -283,9 +317,8 @@ def convex_combination(value, weights, output, labels):
 
     The values are the corners of a convex polygon.
     """
-    axes, = subplots(3.2, "a")
+    axes, = subplots(2.9, "a")
     hull_of_values(axes, value, weights, output, labels)
-    axes.set_title("The output lies among the values")
 
 
 @in_book_style
@@ -304,7 +337,7 @@ def one_query(scores, weights, value, output, labels):
 @in_book_style
 def regression(key, value, query, truth, outputs):
     """Noisy points (key, value), the true curve, and attention's outputs {label: output}; all 1-D."""
-    axes, = subplots(3.4, "a")
+    axes, = subplots(2.9, "a")
     axes.plot(query, truth, color="#b0b0b0", linewidth=5, label="true curve")
     axes.scatter(key, value, s=14, color=COLORS["value"], label="keys and values")
     for (label, output), (style, width) in zip(outputs.items(), ((":", 1.5), ("-", 2.0), ("--", 1.5))):
@@ -477,6 +510,74 @@ def broadcast(column, row):
                 axes.add_patch(plt.Rectangle((j - 0.5, i - 0.5), 1, 1, facecolor="white", alpha=0.6, hatch="...",
                                              edgecolor="#bbbbbb", linewidth=0))
         axes.set(xticks=[], yticks=[])
+
+
+@in_book_style
+def stalled_sums(sums):
+    """Running sums of ones in several kinds of numbers, {kind: `(n,)`}, against the number of terms."""
+    axes, = subplots(2.9, "a")
+    order = sorted(sums, key=lambda kind: -sums[kind][-1])
+    for kind, shade, style in zip(order, ("#1a1a1a", "#5f6368", "#8a8f94"), ("-", "--", "-.")):
+        n = len(sums[kind])
+        axes.plot(np.arange(1, n + 1), sums[kind], style, color=shade, linewidth=2.5)
+        axes.annotate(f"{kind}: {sums[kind][-1]:,.0f}", (n, sums[kind][-1]), xytext=(4, 0), textcoords="offset points",
+                      va="center", fontsize=10, annotation_clip=False)
+    axes.set_xscale("log", base=2)
+    axes.set_yscale("log", base=2)
+    ticks = 4.0 ** np.arange(0, 9)
+    for axis in (axes.xaxis, axes.yaxis):
+        axis.set_ticks(ticks, [f"{tick:,.0f}" for tick in ticks], fontsize=9)
+    axes.minorticks_off()
+    axes.set(title="1 + 1 + 1 + …, rounded after every step", xlabel="terms", ylabel="sum")
+
+
+@in_book_style
+def rounded_scores(sizes, errors, bounds):
+    """Relative errors of weights from rounded scores: errors {kind: `(sizes, rows)`}, bounds {kind: `(sizes,)`}."""
+    axes, = subplots(2.8, "a")
+    order = sorted(bounds, key=lambda kind: -bounds[kind][-1])
+    for kind, marker in zip(order, "so^"):
+        low, middle, high = np.quantile(errors[kind], [0, 0.5, 1], axis=1)
+        axes.fill_between(sizes, low, high, color=COLORS["weights"], alpha=0.25, linewidth=0)
+        axes.plot(sizes, middle, marker=marker, markersize=5, linewidth=1.2, color=COLORS["weights"])
+        axes.plot(sizes, bounds[kind], "--", color=COLORS["output"], linewidth=1.2)
+        axes.annotate(kind, (sizes[-1], middle[-1]), xytext=(8, -3), textcoords="offset points", annotation_clip=False)
+    axes.axhline(0.01, color="#9aa0a6", linewidth=0.8)
+    axes.annotate("1 %", (sizes[0], 0.01), xytext=(-2, 3), textcoords="offset points", fontsize=9)
+    axes.set_xscale("log", base=2)
+    axes.set_yscale("log")
+    axes.set_xticks(sizes, [f"{size:g}" for size in sizes])
+    axes.minorticks_off()
+    axes.set(title="Error of the worst weight; dashed, the bound", xlabel="largest score of the row", ylabel="relative error")
+
+
+@in_book_style
+def softmax_forms(lengths, measured, title):
+    """Errors of four forms of the softmax beside their bounds, in units of u, against the number of keys.
+
+    measured {kind: `(lengths, rows, 6)`}: quotient, exp(s - lse), s - lse, (s - m) - log sum, the bound of the first,
+    the bound of the next two. Points are medians, thin lines the middle 80 % of the rows.
+    """
+    panels = list(subplots(2.9, "abc", sharey=True))
+    forms = (("quotient", "-", "o", COLORS["weights"]), ("exp(s − lse)", "--", "s", COLORS["weights"]),
+             ("s − lse", "none", "x", COLORS["output"]), ("(s − m) − log sum", ":", "^", COLORS["scores"]))
+    for axes, (kind, rows) in zip(panels, measured.items()):
+        for i, style, name in ((4, "-", "bound, quotient"), (5, "--", "bound, s − lse")):
+            axes.plot(lengths, np.median(rows[..., i], axis=1), style, color="#9aa0a6", linewidth=3, zorder=0, label=name)
+        for i, (name, style, marker, color) in enumerate(forms):
+            low, middle, high = np.quantile(rows[..., i], [0.1, 0.5, 0.9], axis=1)
+            beside = np.array(lengths) * 1.12 ** (i - 1.5)
+            axes.vlines(beside, low, high, color=color, linewidth=0.8)
+            axes.plot(beside, middle, linestyle=style, marker=marker, markersize=4.5, linewidth=1.2, color=color, label=name)
+        axes.set_title(f"{kind}", fontsize=10)
+        axes.set(xscale="log", yscale="log", ylim=(0.7, 250))
+        axes.set_xticks([10, 1_000, 100_000], ["10", "1,000", "100,000"], fontsize=9)
+        axes.set_yticks([1, 10, 100], ["1", "10", "100"])
+        axes.minorticks_off()
+        axes.grid(axis="y", color="#e0e0e0", linewidth=0.8)
+    panels[0].set_ylabel("error in units of u")
+    panels[1].set_xlabel(f"keys, {title}")
+    axes.figure.legend(*axes.get_legend_handles_labels(), loc="outside lower center", ncols=3, fontsize=9)
 
 
 @in_book_style

@@ -13,7 +13,6 @@ from attnlib.exercises.engine import prove
 from attnlib.exercises.engine.numbers import read_number
 from attnlib.exercises.engine.prove import load_answers, problems, prove_pairs, prove_singles
 from attnlib.exercises.model import PARTS, Mistake
-from attnlib.exercises.sandbox import replaced
 
 ENTRIES = [entry for entries in load_answers().values() for entry in entries]
 NAMES = list(exercises())
@@ -88,20 +87,6 @@ def scores_by_torch_habits(query, key):
 def test_habits_of_torch_are_told_in_numpys_words(name, function, said):
     assert said in " ".join(grade(name, function).message.split())
 
-
-def test_underflow_made_an_error_is_one_in_a_browser_too(monkeypatch):
-    def softmax(scores, axis=-1):
-        with np.errstate(under="raise"):
-            e = np.exp(scores - scores.max(axis=axis, keepdims=True))
-            return e / e.sum(axis=axis, keepdims=True)
-
-    def exp(x, *args, original=np.exp, **kwargs):  # no floating-point flags
-        with np.errstate(all="ignore"):
-            return original(x, *args, **kwargs)
-
-    monkeypatch.setattr(np, "exp", exp)
-    monkeypatch.setattr(replaced, "FLAGS", False)
-    assert "underflow encountered in exp" in grade("softmax", softmax).message
 
 
 def test_keepdims_is_not_mentioned_where_nothing_is_reduced():

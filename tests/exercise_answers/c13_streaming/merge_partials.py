@@ -41,7 +41,7 @@ def merge_shares_divided(out_a, lse_a, out_b, lse_b):
     return (a[..., None] * out_a + b[..., None] * out_b) / total, lse
 
 
-@answers.wrong("the shares do not sum to 1")
+@answers.right()
 def merge_logaddexp(out_a, lse_a, out_b, lse_b):
     lse = np.logaddexp(lse_a, lse_b)
     finite = np.where(np.isneginf(lse), 0, lse)
@@ -107,7 +107,7 @@ def merge_unguarded(out_a, lse_a, out_b, lse_b):
     return (w_a * out_a + w_b * out_b) / (w_a + w_b), m + np.log((w_a + w_b)[..., 0])
 
 
-@answers.wrong("the shares do not sum to 1", "dead rows NaN")
+@answers.wrong("dead rows NaN")
 def merge_logaddexp_unguarded(out_a, lse_a, out_b, lse_b):
     lse = np.logaddexp(lse_a, lse_b)
     return np.exp(lse_a - lse)[..., None] * out_a + np.exp(lse_b - lse)[..., None] * out_b, lse
@@ -120,7 +120,7 @@ def merge_naive(out_a, lse_a, out_b, lse_b):
     return (w_a[..., None] * out_a + w_b[..., None] * out_b) / total[..., None], np.log(total)
 
 
-@answers.wrong("shares of the parts swapped", "the shares do not sum to 1")
+@answers.wrong("shares of the parts swapped")
 def merge_swapped(out_a, lse_a, out_b, lse_b):
     lse = np.logaddexp(lse_a, lse_b)
     finite = np.where(np.isneginf(lse), 0, lse)
@@ -171,7 +171,7 @@ def merge_epsilon(out_a, lse_a, out_b, lse_b):
     return (w_a * out_a + w_b * out_b) / (w_a + w_b + 1e-6), (np.log(w_a + w_b) + m[..., None])[..., 0]
 
 
-@answers.wrong("axis kept", "the shares do not sum to 1", "dead rows NaN")
+@answers.wrong("axis kept", "dead rows NaN")
 def merge_column(out_a, lse_a, out_b, lse_b):
     lse_a, lse_b = lse_a[..., None], lse_b[..., None]
     lse = np.logaddexp(lse_a, lse_b)
@@ -238,7 +238,7 @@ def merge_empty_counted(out_a, lse_a, out_b, lse_b):
 
 for names, function in (
     (["sign of the exponent flipped"], merge_exponent_flipped),
-    (["empty part counted", "the shares do not sum to 1"], merge_empty_counted),
+    (["empty part counted"], merge_empty_counted),
 ):
     if function.__name__ == "<lambda>":
         function.__name__ = "_".join(names).replace(" ", "_") or "one_number"
