@@ -185,6 +185,57 @@ def running_sum(scores, stops, labels):
         axes.text(len(scores) - 0.5, 1.2, f"sum {exps.sum():.3f}", ha="right", fontweight="bold")
 
 
+@in_book_style
+def in_blocks(scores, value, stops, labels):
+    """What one query keeps while it reads its keys up to each of `stops`: maximum m, sum l and accumulator u.
+
+    Scores `(n_k,)`, values `(n_k, 2)`; the last stop is n_k, and the output stands at the end.
+    """
+    axes, = subplots(2.5, "a")
+    axes.set(xlim=(0, 6), ylim=(0, 2.5))
+    axes.axis("off")
+    step = 4.52 / len(stops)
+    kept(axes, 0.02, "nothing read", -np.inf, 0, np.zeros(2))
+    for i, (start, stop) in enumerate(zip((0, *stops), stops)):
+        x, exps = 0.02 + step * (i + 1), np.exp(scores[:stop] - scores[:stop].max())
+        axes.text(x + 0.72, 2.38, ", ".join(labels[start:stop]), ha="center", fontsize=10.5, fontweight="bold")
+        read = "scores " + ", ".join(f"{score:.1f}" for score in scores[start:stop]).replace("-", "−")
+        axes.text(x + 0.72, 2.14, read, ha="center", fontsize=10, color=COLORS["scores"])
+        arrow(axes, (x + 0.72, 2.08), (x + 0.72, 1.66))
+        factor = np.exp(scores[:start].max() - scores[:stop].max()) if start else 0
+        axes.text(x - (step - 1.44) / 2, 1.1, f"× {factor:.3g}", ha="center", va="bottom", fontsize=10)
+        arrow(axes, (x - step + 1.46, 1.0), (x - 0.02, 1.0))
+        kept(axes, x, f"{stop} keys read", scores[:stop].max(), exps.sum(), exps @ value[:stop])
+    arrow(axes, (x + 0.72, 0.36), (x + 0.72, 0.2))
+    axes.text(x + 0.72, 0.03, "u / ℓ = ({:.3f}, {:.3f})".format(*exps @ value / exps.sum()), ha="center", fontsize=10.5,
+              fontweight="bold")
+
+
+def kept(axes, x, title, row_max, row_sum, u):
+    """A box with what one query keeps."""
+    axes.add_patch(plt.Rectangle((x, 0.4), 1.44, 1.22, facecolor="white", edgecolor=COLORS["weights"], linewidth=2))
+    lines = [f"m = {row_max:.1f}", f"ℓ = {row_sum:.3f}", "u = ({:.2f}, {:.2f})".format(*u)]
+    axes.text(x + 0.72, 1.42, title, ha="center", fontsize=9)
+    for line, y in zip(lines, (1.13, 0.83, 0.53)):
+        axes.text(x + 0.72, y, line.replace("-", "−").replace("inf", "∞"), ha="center", fontsize=10.5)
+
+
+@in_book_style
+def causal_blocks(*counts):
+    """Which blocks of keys each block of queries reads under a causal mask, for so many blocks a side."""
+    for axes, count in zip(subplots(2.4, "abcde"[:len(counts)]), counts):
+        row, column = np.indices((count, count))
+        part = np.where(column < row, 1.0, np.where(column == row, 0.45, 0.0))
+        axes.imshow(part, cmap=shades("weights"), vmin=0, vmax=1.3)
+        axes.set(title=f"{(part > 0).sum()} of {count * count} are read", xticks=[], yticks=[],
+                 xlabel="blocks of keys", ylabel="blocks of queries")
+        for edge in range(1, count):
+            axes.axhline(edge - 0.5, color="white", linewidth=1)
+            axes.axvline(edge - 0.5, color="white", linewidth=1)
+        for i in range(count):
+            axes.plot([i - 0.5, i + 0.5], [i - 0.5, i + 0.5], color=COLORS["output"], linewidth=1)
+
+
 def grid(axes, matrix, name, title, digits=1, outline=()):
     """A matrix as cells, darker for larger numbers, with the numbers in them.
 
@@ -392,7 +443,7 @@ def time_against_n(record, is_causal=False):
         if row["is_causal"] == is_causal and row["factor"] == 1:
             for name, got in row["contenders"].items():
                 lines.setdefault(name, {})[row["n"]] = got["ms"]["median"]
-    axes, = subplots(3.4, "a")
+    axes, = subplots(2.9, "a")
     lines_against_n(axes, lines, "Time" + (", causal" if is_causal else ""), "milliseconds")
 
 
@@ -405,8 +456,44 @@ def memory_against_n(record):
         if row["MiB"] is not None and row["contender"] != "products alone":
             lines.setdefault(row["contender"], {})[row["n"]] = max(row["MiB"], least)
     lines["the output alone"] = {n: bench.output_mib(n) for points in [*lines.values()] for n in points}
-    axes, = subplots(3.4, "a")
+    axes, = subplots(2.9, "a")
     lines_against_n(axes, lines, "Memory beyond the arguments", "MiB")
+
+
+@in_book_style
+def two_memories(gpu, cable):
+    """The host, the GPU and what lies between memory and processors; bandwidths in GB/s as each data sheet has them."""
+    axes, = subplots(2.3, "a")
+    axes.set(xlim=(0, 6), ylim=(0, 2.3))
+    axes.axis("off")
+    for left, width, height, title in ((0.05, 1.4, 1.8, "host"), (2.55, 3.4, 0.9, "GPU")):
+        axes.add_patch(plt.Rectangle((left, 0.1), width, height, facecolor="#f3f4f5", edgecolor="#9aa0a6"))
+        axes.text(left, height + 0.2, title, fontsize=11, fontweight="bold")
+    for x, y, text in ((0.28, 1.15, "Python\nruns here"), (0.28, 0.25, "memory"), (2.7, 0.25, "memory"),
+                       (4.86, 0.25, "132\nprocessors")):
+        axes.add_patch(plt.Rectangle((x, y), 0.94, 0.6, facecolor="white", edgecolor=COLORS["output"], linewidth=2))
+        axes.text(x + 0.47, y + 0.3, text, ha="center", va="center", fontsize=10)
+    for start, stop, middle, width, speed in ((1.22, 2.7, 2.0, 1, cable), (3.64, 4.86, 4.25, 12, gpu)):
+        axes.plot([start, stop], [0.55, 0.55], color=COLORS["scores"], linewidth=width, solid_capstyle="butt")
+        axes.text(middle, 0.69, f"{speed:,} GB/s", ha="center", va="bottom", fontsize=10, fontweight="bold")
+
+
+@in_book_style
+def queue_of_jobs(jobs=3):
+    """What Python and the GPU do while Python launches jobs: it has asked for all of them before the first is done."""
+    axes, = subplots(1.9, "a")
+    for i in range(jobs):
+        for row, start, length, text in ((1, 0.36 * i, 0.3, "ask"), (0, 0.36 + 1.5 * i, 1.44, f"job {i + 1}")):
+            axes.add_patch(plt.Rectangle((start, row), length, 0.56, facecolor="#f3f4f5", edgecolor=COLORS["output"],
+                                         linewidth=2))
+            axes.text(start + length / 2, row + 0.28, text, ha="center", va="center", fontsize=9)
+    asked, done = 0.36 * jobs - 0.03, 0.33 + 1.5 * jobs
+    axes.set(xlim=(-0.05, done + 0.7), ylim=(-0.25, 2.15), yticks=(0.28, 1.28), yticklabels=("GPU", "Python"), xticks=[],
+             xlabel="time")
+    for x, text in ((asked, "the clock stops here: all is asked"), (done, "all is done")):
+        axes.axvline(x, color=COLORS["output"], linestyle=":", linewidth=1.2)
+        axes.text(x + (0.06 if x < done else -0.06), 1.86, text, fontsize=9, ha="left" if x < done else "right")
+    axes.tick_params(length=0)
 
 
 @in_book_style
@@ -495,6 +582,112 @@ def two_tables(by_title, name, labels, across, down):
         axes.set(xticklabels=labels, yticklabels=labels, xlabel=across)
         axes.tick_params(labelsize=9)
     panels[0].set_ylabel(down)
+
+
+@in_book_style
+def running_pair(scores, maxima, sums, lse):
+    """Along one row `(n_k,)`: scores, running maximum and log-sum-exp on the left, the running sum on the right."""
+    left, right = subplots(2.7, "ab")
+    keys = np.arange(1, len(scores) + 1)
+    left.plot(keys, scores, "o", markersize=3, color="#9aa0a6")
+    left.step(keys, maxima, where="post", color=COLORS["scores"])
+    left.plot(keys, lse, color=COLORS["output"], linestyle="--")
+    left.annotate("maximum so far", (keys[-1], maxima[-1]), xytext=(0, 5), textcoords="offset points", ha="right", fontsize=9,
+                  color=COLORS["scores"])
+    left.annotate("log-sum-exp so far", (keys[-1], lse[-1]), xytext=(0, 5), textcoords="offset points", ha="right",
+                  fontsize=9)
+    left.set(title="Maximum and log-sum-exp", xlabel="keys read", ylim=(None, lse.max() + 0.8))
+    right.step(keys, sums, where="post", color=COLORS["weights"])
+    right.set(title="Sum, shifted by the maximum", xlabel="keys read", ylim=(0, None))
+
+
+def merge_tree(axes, scores, tree, left, width):
+    """Draw how `tree`, keys in nested tuples, merges the pairs of a row; returns the keys below, the height and place."""
+    if not isinstance(tree, tuple):
+        keys, level, x = [tree], 0, left + width * tree
+    else:
+        below = [merge_tree(axes, scores, part, left, width) for part in tree]
+        keys = [key for part in below for key in part[0]]
+        level, x = 1 + max(part[1] for part in below), np.mean([part[2] for part in below])
+        for _, under, at in below:
+            axes.plot([at, x], [-0.62 * under, -0.62 * level], color="#767676", linewidth=1.2, zorder=1)
+    row_max = scores[keys].max()
+    axes.add_patch(plt.Rectangle((x - 0.22, -0.62 * level - 0.19), 0.44, 0.38, facecolor="white", zorder=2,
+                                 edgecolor=COLORS["output"], linewidth=2.5 if len(keys) == len(scores) else 1))
+    for y, number, digits, name in ((0.085, row_max, 1, "scores"),
+                                    (-0.09, np.exp(scores[keys] - row_max).sum(), 3, "weights")):
+        axes.text(x, -0.62 * level + y, f"{number:.{digits}f}".replace("-", "−"), ha="center", va="center",
+                  fontsize=9, color=COLORS[name], fontweight="bold" if name == "scores" else "normal")
+    return keys, level, x
+
+
+@in_book_style
+def merge_trees(scores, trees, labels):
+    """Orders in which the pairs (maximum, sum) of a row of four are merged: `trees` {title: keys in nested tuples}."""
+    axes, = subplots(2.9, "a")
+    axes.set(xlim=(0, 6), ylim=(-2.22, 0.68))
+    axes.axis("off")
+    for i, (title, tree) in enumerate(trees.items()):
+        axes.text(0.04 + 2.03 * i, 0.55, title, fontsize=10.5, fontweight="bold", va="center")
+        for key, label in enumerate(labels):
+            axes.text(0.25 + 2.03 * i + 0.475 * key, 0.27, label, fontsize=9, ha="center", va="center")
+        merge_tree(axes, scores, tree, 0.25 + 2.03 * i, 0.475)
+
+
+@in_book_style
+def error_by_blocks(errors, unit):
+    """{label: {number of blocks: (low, median, high)}}: the median as a line, the spread as thin bars, on log axes."""
+    axes, = subplots(2.8, "a")
+    styles = (("-", "o", COLORS["output"]), ("--", "s", COLORS["scores"]), (":", "^", COLORS["weights"]))
+    for (label, by_blocks), (line, marker, color), aside in zip(errors.items(), styles, (1, 1.13, 0.885)):
+        blocks = list(by_blocks)
+        low, median, high = np.transpose(list(by_blocks.values()))
+        places = np.multiply(blocks, aside)  # side by side, where they would hide each other
+        axes.vlines(places, low, high, color=color, linewidth=1)
+        axes.plot(places, median, line, marker=marker, markersize=5, linewidth=1.6, color=color, label=label)
+    axes.set(xscale="log", yscale="log", title="Error of the sum against the number of blocks", xlabel="blocks", ylabel=unit)
+    axes.set_xticks(blocks, [f"{count:,}" for count in blocks])
+    axes.yaxis.set_major_formatter("{x:g}")
+    axes.minorticks_off()
+    axes.legend(loc="upper center", fontsize=9, borderpad=0)
+
+
+def band(axes, x, samples, color, style, label):
+    """Median and middle 90 % of samples `(len(x), m)` against x, named in the legend."""
+    low, middle, high = np.quantile(samples, (0.05, 0.5, 0.95), axis=-1)
+    axes.fill_between(x, low, high, color=color, alpha=0.18, linewidth=0)
+    axes.plot(x, middle, style, color=color, marker="o" if len(x) < 10 else "", markersize=4, label=label)
+
+
+@in_book_style
+def slopes_by_spread(spreads, slopes_by_n, marks):
+    """The size of the softmax's Jacobian against the spread of the scores, {n: `(n_spreads, m)`}; marks {spread: label}."""
+    axes, = subplots(2.7, "a")
+    for (n, slopes), (name, style) in zip(slopes_by_n.items(), (("scores", "--"), ("weights", "-"))):
+        band(axes, spreads, slopes, COLORS[name], style, f"{n:,} keys")
+    for spread, label in marks.items():
+        axes.axvline(spread, color="#444444", linestyle=":", linewidth=1)
+        axes.annotate(label, (spread, 1), xycoords=("data", "axes fraction"), xytext=(4, -2), textcoords="offset points",
+                      va="top", fontsize=9)
+    axes.set(xscale="log", xlabel="standard deviation of the scores", ylabel="‖J‖", ylim=(0, 0.68),
+             title="The slopes of the softmax")
+    axes.set_xticks([0.1, 1, 10], ["0.1", "1", "10"])
+    axes.legend(loc="upper left", fontsize=9)
+
+
+@in_book_style
+def gradients_by_size(sizes, unscaled_by_n, scaled_by_n):
+    """The size of a query's gradient against d_k without and with the scale, {n: `(n_sizes, m)`} each."""
+    panels = list(subplots(2.7, "abc"[:len(unscaled_by_n)], sharey=True))
+    for axes, (n, unscaled) in zip(panels, unscaled_by_n.items()):
+        band(axes, sizes, unscaled, COLORS["scores"], "--", "unscaled")
+        band(axes, sizes, scaled_by_n[n], COLORS["query"], "-", "scaled")
+        axes.set(xscale="log", yscale="log", title=f"{n:,} keys", xlabel="$d_k$")
+        axes.set_xticks(sizes, [str(size) for size in sizes])
+        axes.minorticks_off()
+        axes.grid(axis="y", color="#e0e0e0", linewidth=0.8)
+    panels[0].set_ylabel("size of the gradient")
+    panels[0].legend(loc="lower left", fontsize=9)
 
 
 @in_book_style
