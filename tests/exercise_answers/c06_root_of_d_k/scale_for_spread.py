@@ -40,3 +40,5 @@ answers.wrong("target taken for a variance", function=lambda spread, d_k, std_qu
     spread / (d_k * std_query ** 2 * std_key ** 2)))
 answers.wrong("the key's deviation ignored", "d_k instead of sqrt(d_k)", function=lambda spread, d_k, std_query, std_key: spread / (
     d_k * std_query))
+answers.wrong("variances instead of standard deviations", function=lambda spread, d_k, std_query, std_key: spread ** 2 / (
+    d_k * std_query ** 2 * std_key ** 2))
