@@ -56,8 +56,8 @@ def disagreement(question, notebook):
     (chapter, question) for chapter, asked in by_chapter().items() for question in asked],
     ids=lambda value: getattr(value, "name", ""))
 def test_the_cell_behind_it_agrees(chapter, question):
-    notebook = nbformat.read(notebooks.CHAPTERS / f"{chapter}.ipynb", as_version=4)
-    assert disagreement(question, notebook) == ""
+    path, = notebooks.CHAPTERS.glob(f"{chapter}*.ipynb")  # a folder may have a shorter name: c13_streaming
+    assert disagreement(question, nbformat.read(path, as_version=4)) == ""
 
 
 def asking(shown="1 dog\n", tags=("hide-output",), source='predict("dog")'):
