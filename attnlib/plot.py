@@ -138,12 +138,15 @@ def bars(axes, heights, name, title, digits, labels):
 
 
 @in_book_style
-def scores_and_weights(scores, weights, labels):
-    """Bar charts of one row: raw scores `(n_k,)` on the left, weights `(n_k,)` on the right."""
-    left, right = subplots(2.6, "ab")
+def scores_and_weights(scores, exps, weights, labels):
+    """Bar charts of one row: raw scores, their exponentials and the weights, each `(n_k,)`."""
+    left, middle, right = subplots(2.4, "abc")
     bars(left, scores, "scores", "Raw scores", 1, labels)
-    bars(right, weights, "weights", "Weights", 3, labels)
+    bars(middle, exps, "weights", "Exponentials", 2, labels)
+    bars(right, weights, "weights", "Weights", 2, labels)
     right.set_ylim(0, 1)
+    for axes in (left, middle, right):
+        axes.tick_params(axis="x", labelsize=9)
 
 
 @in_book_style
@@ -154,6 +157,22 @@ def weights_by_temperature(temperatures, rows, labels):
         bars(axes, weights, "weights", f"T = {temperature:g}", 2, labels)
         axes.set_ylim(0, 1.12)
         axes.tick_params(axis="x", labelsize=9)
+
+
+@in_book_style
+def weight_against_gap(gaps, curves):
+    """The first of two weights against the gap of their scores `(n,)`: {label: weights `(n,)`}; one curve has its 9s marked."""
+    axes, = subplots(2.9, "a")
+    for (label, weights), style in zip(curves.items(), ("-",) if len(curves) == 1 else (":", "-", "--")):
+        axes.plot(gaps, weights, style, color=COLORS["weights"], label=label)
+    if len(curves) > 1:
+        axes.legend(loc="lower right")
+    else:
+        for weight in (0.5, 0.9, 0.99):
+            gap = np.log(weight / (1 - weight))
+            axes.plot(gap, weight, "o", color=COLORS["output"])
+            axes.annotate(f"{weight:g} at {gap:.1f}", (gap, weight), xytext=(6, -14), textcoords="offset points")
+    axes.set(title="Two keys", xlabel="gap: first score minus second", ylabel="weight of the first", ylim=(-0.03, 1.05))
 
 
 @in_book_style
@@ -227,7 +246,7 @@ def grid(axes, matrix, name, title, digits=1, outline=()):
     low, high = np.nanmin(finite), np.nanmax(finite)
     axes.imshow(finite, cmap=shades(name), vmin=low, vmax=high + 0.8 * max(high - low, 1e-9))
     for (i, j), number in np.ndenumerate(matrix):
-        label = "−∞" if not np.isfinite(number) else "0" if number == 0 else f"{number:.{digits}f}"
+        label = "−∞" if not np.isfinite(number) else "0" if number == 0 else f"{round(number, digits) + 0.0:.{digits}f}"
         axes.text(j, i, label.replace("-", "−"), ha="center", va="center", fontsize=9)
         if not np.isfinite(number):
             axes.add_patch(plt.Rectangle((j - 0.5, i - 0.5), 1, 1, fill=False, hatch="///",
@@ -257,16 +276,31 @@ def score_matrix(query, key, products, row, column):
 
 
 @in_book_style
-def scores_to_weights(scores, weights, labels):
-    """Masked scores and their weights, both `(n_q, n_k)`, as grids of numbers.
+def output_matrix(weights, value, output, row, column):
+    """A `(n_q, n_k)`, V `(n_k, d_v)` and A V `(n_q, d_v)` as grids of numbers; query `row` and feature `column` are framed."""
+    n_k, d_v = value.shape
+    left, middle, right = subplots(2.6, "abc", width_ratios=[n_k, d_v + 0.7, d_v + 0.2])
+    grid(left, weights, "weights", "A", digits=2, outline=[(row, 0, 1, n_k)])
+    grid(middle, value, "value", "V", outline=[(0, column, n_k, 1)])
+    grid(right, output, "output", "A V", digits=2, outline=[(row, column, 1, 1)])
+    left.set(xlabel="key", ylabel="query")
+    middle.set(xlabel="feature", ylabel="key")
+    right.set(xlabel="feature", ylabel="query")
 
-    Queries and keys are the same positions, called `labels`.
+
+@in_book_style
+def scores_to_weights(scores, weights, keys, queries=None):
+    """Scores and their weights, both `(n_q, n_k)`, as grids of numbers.
+
+    Without `queries` these are the same positions as the keys, and called so too.
     """
-    left, right = subplots(3.0, "ab")
-    grid(left, scores, "scores", "Masked scores")
+    left, right = subplots(2.8 if queries is None else 2.0, "ab")
+    grid(left, scores, "scores", "Scores" if np.isfinite(scores).all() else "Masked scores", digits=2 if queries else 1)
     grid(right, weights, "weights", "Weights", digits=2)
     for axes in (left, right):
-        axes.set(xlabel="key", ylabel="query", xticklabels=labels, yticklabels=labels)
+        axes.set(xlabel="key", ylabel="query", xticklabels=keys, yticklabels=queries or keys)
+    for row, total in enumerate(weights.sum(axis=-1)):
+        right.text(len(keys) - 0.4, row, f"sum {total:.0f}", va="center", fontsize=9)
 
 
 @in_book_style
@@ -334,9 +368,8 @@ def convex_combination(value, weights, output, labels):
 
     The values are the corners of a convex polygon.
     """
-    axes, = subplots(3.2, "a")
+    axes, = subplots(2.9, "a")
     hull_of_values(axes, value, weights, output, labels)
-    axes.set_title("The output lies among the values")
 
 
 @in_book_style
@@ -355,7 +388,7 @@ def one_query(scores, weights, value, output, labels):
 @in_book_style
 def regression(key, value, query, truth, outputs):
     """Noisy points (key, value), the true curve, and attention's outputs {label: output}; all 1-D."""
-    axes, = subplots(3.4, "a")
+    axes, = subplots(2.9, "a")
     axes.plot(query, truth, color="#b0b0b0", linewidth=5, label="true curve")
     axes.scatter(key, value, s=14, color=COLORS["value"], label="keys and values")
     for (label, output), (style, width) in zip(outputs.items(), ((":", 1.5), ("-", 2.0), ("--", 1.5))):
@@ -545,7 +578,7 @@ def mask_gallery():
         "causal, padding": (j <= i) & (j < 5), "packed texts": (j <= i) & (text[:, None] == text),
         "prefix of 3": (j <= i) | (j < 3), "bottom right": (j <= i + 4)[:4], "cross-attention": np.ones((4, 8), bool),
     }
-    panels = list(subplots(3.9, "abcd\nefgh"))
+    panels = list(subplots(2.9, "abcd\nefgh"))
     for axes, (title, mask) in zip(panels, by_title.items()):
         axes.imshow(mask, cmap=shades("weights"), vmin=0, vmax=1.4)
         for (i, j), seen in np.ndenumerate(mask):
@@ -553,22 +586,124 @@ def mask_gallery():
         axes.set_title(title, fontsize=9)
         axes.set(xticks=[], yticks=[])
         axes.spines[:].set_visible(False)
-    axes.figure.supxlabel("keys", fontsize=10)
-    axes.figure.supylabel("queries", fontsize=10)
+    panels[4].set(xlabel="keys", ylabel="queries")
 
 
 @in_book_style
-def influence(weights, changes, labels):
-    """Two ways to mask, {title: `(n, n)`} each: the weights above, and how strongly each input moves each output below."""
-    panels = list(subplots(5.4, "ab\ncd"))
-    for row, (by_title, name, what) in enumerate(((weights, "weights", "weights"), (changes, "scores", "influence"))):
-        for axes, (title, matrix) in zip(panels[2 * row:], by_title.items()):
-            grid(axes, matrix, name, f"{title}: {what}", digits=2)
-            axes.set(xticklabels=labels, yticklabels=labels)
-            axes.tick_params(labelsize=9)
-            if row:
-                axes.set_xlabel("word that is changed" if row else "key")
-        panels[2 * row].set_ylabel("output of" if row else "query")
+def two_tables(by_title, name, labels, across, down):
+    """Two tables {title: `(n, n)`} side by side in the colour of a role; `across` and `down` say what its axes are."""
+    panels = list(subplots(2.8, "ab"))
+    for axes, (title, matrix) in zip(panels, by_title.items()):
+        grid(axes, matrix, name, title, digits=2)
+        axes.set(xticklabels=labels, yticklabels=labels, xlabel=across)
+        axes.tick_params(labelsize=9)
+    panels[0].set_ylabel(down)
+
+
+@in_book_style
+def running_pair(scores, maxima, sums, lse):
+    """Along one row `(n_k,)`: scores, running maximum and log-sum-exp on the left, the running sum on the right."""
+    left, right = subplots(2.7, "ab")
+    keys = np.arange(1, len(scores) + 1)
+    left.plot(keys, scores, "o", markersize=3, color="#9aa0a6")
+    left.step(keys, maxima, where="post", color=COLORS["scores"])
+    left.plot(keys, lse, color=COLORS["output"], linestyle="--")
+    left.annotate("maximum so far", (keys[-1], maxima[-1]), xytext=(0, 5), textcoords="offset points", ha="right", fontsize=9,
+                  color=COLORS["scores"])
+    left.annotate("log-sum-exp so far", (keys[-1], lse[-1]), xytext=(0, 5), textcoords="offset points", ha="right",
+                  fontsize=9)
+    left.set(title="Maximum and log-sum-exp", xlabel="keys read", ylim=(None, lse.max() + 0.8))
+    right.step(keys, sums, where="post", color=COLORS["weights"])
+    right.set(title="Sum, shifted by the maximum", xlabel="keys read", ylim=(0, None))
+
+
+def merge_tree(axes, scores, tree, left, width):
+    """Draw how `tree`, keys in nested tuples, merges the pairs of a row; returns the keys below, the height and place."""
+    if not isinstance(tree, tuple):
+        keys, level, x = [tree], 0, left + width * tree
+    else:
+        below = [merge_tree(axes, scores, part, left, width) for part in tree]
+        keys = [key for part in below for key in part[0]]
+        level, x = 1 + max(part[1] for part in below), np.mean([part[2] for part in below])
+        for _, under, at in below:
+            axes.plot([at, x], [-0.62 * under, -0.62 * level], color="#767676", linewidth=1.2, zorder=1)
+    row_max = scores[keys].max()
+    axes.add_patch(plt.Rectangle((x - 0.22, -0.62 * level - 0.19), 0.44, 0.38, facecolor="white", zorder=2,
+                                 edgecolor=COLORS["output"], linewidth=2.5 if len(keys) == len(scores) else 1))
+    for y, number, digits, name in ((0.085, row_max, 1, "scores"),
+                                    (-0.09, np.exp(scores[keys] - row_max).sum(), 3, "weights")):
+        axes.text(x, -0.62 * level + y, f"{number:.{digits}f}".replace("-", "−"), ha="center", va="center",
+                  fontsize=9, color=COLORS[name], fontweight="bold" if name == "scores" else "normal")
+    return keys, level, x
+
+
+@in_book_style
+def merge_trees(scores, trees, labels):
+    """Orders in which the pairs (maximum, sum) of a row of four are merged: `trees` {title: keys in nested tuples}."""
+    axes, = subplots(2.9, "a")
+    axes.set(xlim=(0, 6), ylim=(-2.22, 0.68))
+    axes.axis("off")
+    for i, (title, tree) in enumerate(trees.items()):
+        axes.text(0.04 + 2.03 * i, 0.55, title, fontsize=10.5, fontweight="bold", va="center")
+        for key, label in enumerate(labels):
+            axes.text(0.25 + 2.03 * i + 0.475 * key, 0.27, label, fontsize=9, ha="center", va="center")
+        merge_tree(axes, scores, tree, 0.25 + 2.03 * i, 0.475)
+
+
+@in_book_style
+def error_by_blocks(errors, unit):
+    """{label: {number of blocks: (low, median, high)}}: the median as a line, the spread as thin bars, on log axes."""
+    axes, = subplots(2.8, "a")
+    styles = (("-", "o", COLORS["output"]), ("--", "s", COLORS["scores"]), (":", "^", COLORS["weights"]))
+    for (label, by_blocks), (line, marker, color), aside in zip(errors.items(), styles, (1, 1.13, 0.885)):
+        blocks = list(by_blocks)
+        low, median, high = np.transpose(list(by_blocks.values()))
+        places = np.multiply(blocks, aside)  # side by side, where they would hide each other
+        axes.vlines(places, low, high, color=color, linewidth=1)
+        axes.plot(places, median, line, marker=marker, markersize=5, linewidth=1.6, color=color, label=label)
+    axes.set(xscale="log", yscale="log", title="Error of the sum against the number of blocks", xlabel="blocks", ylabel=unit)
+    axes.set_xticks(blocks, [f"{count:,}" for count in blocks])
+    axes.yaxis.set_major_formatter("{x:g}")
+    axes.minorticks_off()
+    axes.legend(loc="upper center", fontsize=9, borderpad=0)
+
+
+def band(axes, x, samples, color, style, label):
+    """Median and middle 90 % of samples `(len(x), m)` against x, named in the legend."""
+    low, middle, high = np.quantile(samples, (0.05, 0.5, 0.95), axis=-1)
+    axes.fill_between(x, low, high, color=color, alpha=0.18, linewidth=0)
+    axes.plot(x, middle, style, color=color, marker="o" if len(x) < 10 else "", markersize=4, label=label)
+
+
+@in_book_style
+def slopes_by_spread(spreads, slopes_by_n, marks):
+    """The size of the softmax's Jacobian against the spread of the scores, {n: `(n_spreads, m)`}; marks {spread: label}."""
+    axes, = subplots(2.7, "a")
+    for (n, slopes), (name, style) in zip(slopes_by_n.items(), (("scores", "--"), ("weights", "-"))):
+        band(axes, spreads, slopes, COLORS[name], style, f"{n:,} keys")
+    for spread, label in marks.items():
+        axes.axvline(spread, color="#444444", linestyle=":", linewidth=1)
+        axes.annotate(label, (spread, 1), xycoords=("data", "axes fraction"), xytext=(4, -2), textcoords="offset points",
+                      va="top", fontsize=9)
+    axes.set(xscale="log", xlabel="standard deviation of the scores", ylabel="‖J‖", ylim=(0, 0.68),
+             title="The slopes of the softmax")
+    axes.set_xticks([0.1, 1, 10], ["0.1", "1", "10"])
+    axes.legend(loc="upper left", fontsize=9)
+
+
+@in_book_style
+def gradients_by_size(sizes, unscaled_by_n, scaled_by_n):
+    """The size of a query's gradient against d_k without and with the scale, {n: `(n_sizes, m)`} each."""
+    panels = list(subplots(2.7, "abc"[:len(unscaled_by_n)], sharey=True))
+    for axes, (n, unscaled) in zip(panels, unscaled_by_n.items()):
+        band(axes, sizes, unscaled, COLORS["scores"], "--", "unscaled")
+        band(axes, sizes, scaled_by_n[n], COLORS["query"], "-", "scaled")
+        axes.set(xscale="log", yscale="log", title=f"{n:,} keys", xlabel="$d_k$")
+        axes.set_xticks(sizes, [str(size) for size in sizes])
+        axes.minorticks_off()
+        axes.grid(axis="y", color="#e0e0e0", linewidth=0.8)
+    panels[0].set_ylabel("size of the gradient")
+    panels[0].legend(loc="lower left", fontsize=9)
 
 
 @in_book_style
@@ -584,3 +719,166 @@ def broadcast(column, row):
                 axes.add_patch(plt.Rectangle((j - 0.5, i - 0.5), 1, 1, facecolor="white", alpha=0.6, hatch="...",
                                              edgecolor="#bbbbbb", linewidth=0))
         axes.set(xticks=[], yticks=[])
+
+
+@in_book_style
+def stalled_sums(sums):
+    """Running sums of ones in several kinds of numbers, {kind: `(n,)`}, against the number of terms."""
+    axes, = subplots(2.9, "a")
+    order = sorted(sums, key=lambda kind: -sums[kind][-1])
+    for kind, shade, style in zip(order, ("#1a1a1a", "#5f6368", "#8a8f94"), ("-", "--", "-.")):
+        n = len(sums[kind])
+        axes.plot(np.arange(1, n + 1), sums[kind], style, color=shade, linewidth=2.5)
+        axes.annotate(f"{kind}: {sums[kind][-1]:,.0f}", (n, sums[kind][-1]), xytext=(4, 0), textcoords="offset points",
+                      va="center", fontsize=10, annotation_clip=False)
+    axes.set_xscale("log", base=2)
+    axes.set_yscale("log", base=2)
+    ticks = 4.0 ** np.arange(0, 9)
+    for axis in (axes.xaxis, axes.yaxis):
+        axis.set_ticks(ticks, [f"{tick:,.0f}" for tick in ticks], fontsize=9)
+    axes.minorticks_off()
+    axes.set(title="1 + 1 + 1 + …, rounded after every step", xlabel="terms", ylabel="sum")
+
+
+@in_book_style
+def rounded_scores(sizes, errors, bounds):
+    """Relative errors of weights from rounded scores: errors {kind: `(sizes, rows)`}, bounds {kind: `(sizes,)`}."""
+    axes, = subplots(2.8, "a")
+    order = sorted(bounds, key=lambda kind: -bounds[kind][-1])
+    for kind, marker in zip(order, "so^"):
+        low, middle, high = np.quantile(errors[kind], [0, 0.5, 1], axis=1)
+        axes.fill_between(sizes, low, high, color=COLORS["weights"], alpha=0.25, linewidth=0)
+        axes.plot(sizes, middle, marker=marker, markersize=5, linewidth=1.2, color=COLORS["weights"])
+        axes.plot(sizes, bounds[kind], "--", color=COLORS["output"], linewidth=1.2)
+        axes.annotate(kind, (sizes[-1], middle[-1]), xytext=(8, -3), textcoords="offset points", annotation_clip=False)
+    axes.axhline(0.01, color="#9aa0a6", linewidth=0.8)
+    axes.annotate("1 %", (sizes[0], 0.01), xytext=(-2, 3), textcoords="offset points", fontsize=9)
+    axes.set_xscale("log", base=2)
+    axes.set_yscale("log")
+    axes.set_xticks(sizes, [f"{size:g}" for size in sizes])
+    axes.minorticks_off()
+    axes.set(title="Error of the worst weight; dashed, the bound", xlabel="largest score of the row", ylabel="relative error")
+
+
+@in_book_style
+def softmax_forms(lengths, measured, title):
+    """Errors of four forms of the softmax beside their bounds, in units of u, against the number of keys.
+
+    measured {kind: `(lengths, rows, 6)`}: quotient, exp(s - lse), s - lse, (s - m) - log sum, the bound of the first,
+    the bound of the next two. Points are medians, thin lines the middle 80 % of the rows.
+    """
+    panels = list(subplots(2.9, "abc", sharey=True))
+    forms = (("quotient", "-", "o", COLORS["weights"]), ("exp(s − lse)", "--", "s", COLORS["weights"]),
+             ("s − lse", "none", "x", COLORS["output"]), ("(s − m) − log sum", ":", "^", COLORS["scores"]))
+    for axes, (kind, rows) in zip(panels, measured.items()):
+        for i, style, name in ((4, "-", "bound, quotient"), (5, "--", "bound, s − lse")):
+            axes.plot(lengths, np.median(rows[..., i], axis=1), style, color="#9aa0a6", linewidth=3, zorder=0, label=name)
+        for i, (name, style, marker, color) in enumerate(forms):
+            low, middle, high = np.quantile(rows[..., i], [0.1, 0.5, 0.9], axis=1)
+            beside = np.array(lengths) * 1.12 ** (i - 1.5)
+            axes.vlines(beside, low, high, color=color, linewidth=0.8)
+            axes.plot(beside, middle, linestyle=style, marker=marker, markersize=4.5, linewidth=1.2, color=color, label=name)
+        axes.set_title(f"{kind}", fontsize=10)
+        axes.set(xscale="log", yscale="log", ylim=(0.7, 250))
+        axes.set_xticks([10, 1_000, 100_000], ["10", "1,000", "100,000"], fontsize=9)
+        axes.set_yticks([1, 10, 100], ["1", "10", "100"])
+        axes.minorticks_off()
+        axes.grid(axis="y", color="#e0e0e0", linewidth=0.8)
+    panels[0].set_ylabel("error in units of u")
+    panels[1].set_xlabel(f"keys, {title}")
+    axes.figure.legend(*axes.get_legend_handles_labels(), loc="outside lower center", ncols=3, fontsize=9)
+
+
+@in_book_style
+def step_errors(measured, expected):
+    """Relative errors of a difference quotient against its step: {name: (steps, 10 %, median, 90 %)}.
+
+    `expected` has the two theoretical lines of each, {name: (bend, rounding)}: dashed, each where it is the larger.
+    """
+    axes, = subplots(2.9, "a")
+    for (name, (steps, low, middle, high)), grey in zip(measured.items(), ("#80868b", "#5f6368", "#1a1a1a")):
+        axes.fill_between(steps, low, high, color=grey, alpha=0.25, linewidth=0)
+        axes.plot(steps, middle, color=grey, marker="o", markersize=3, linewidth=1.4)
+        axes.annotate(name, (steps[-1], middle[-1]), xytext=(-7, 2), textcoords="offset points", ha="right",
+                      fontsize=9.5, fontweight="bold", color="#1a1a1a")
+        bend, rounding = expected[name]
+        for line, other in ((bend, rounding), (rounding, bend)):
+            shown = (line > other / 8) & (line < 1)
+            axes.plot(steps[shown], line[shown], "--", color=COLORS["weights"], linewidth=1)
+    axes.set(xscale="log", yscale="log", xlabel="step", ylabel="relative error", xlim=(5e-19, 2), ylim=(1e-13, 3),
+             title="The slope of x³ by central differences")
+    axes.text(1e-12, 2e-2, "rounding:\nslope −1", fontsize=9, color=COLORS["weights"], ha="left", va="top")
+    axes.text(1, 1e-8, "bend of\nthe curve:\nslope 2", fontsize=9, color=COLORS["weights"], ha="right", va="top")
+    axes.minorticks_off()
+
+
+def signed_grid(axes, matrix, title, labels):
+    """A matrix as cells with their numbers: positive ones in the weights' colour, negative ones grey and in italics."""
+    both = LinearSegmentedColormap.from_list("signed", [COLORS["scores"], "#ffffff", COLORS["weights"]])
+    axes.imshow(np.sign(matrix) * abs(matrix)**0.5, cmap=both, vmin=-1.5, vmax=1.5)  # the root lifts the small ones
+    for (i, j), number in np.ndenumerate(matrix):
+        label = f"{number:.3f}".replace("0.", ".").replace("-", "−") if number else "0"
+        axes.text(j, i, label, ha="center", va="center", fontsize=9, style="italic" if number < 0 else "normal")
+    axes.set(title=title, xlabel="score", xticks=range(len(labels)), yticks=range(len(labels)), yticklabels=labels)
+    axes.set_xticklabels(labels, rotation=90)
+    axes.spines[:].set_visible(False)
+    axes.tick_params(length=0, labelsize=9)
+
+
+@in_book_style
+def jacobian(diagonal, products, labels):
+    """The softmax's Jacobian `(n, n)` as the difference of its two terms, each a grid of numbers below 1."""
+    left, *others = subplots(2.5, "abc")
+    signed_grid(left, diagonal, "diag(a)", labels)
+    left.set_ylabel("weight")
+    for axes, matrix, title in zip(others, (products, diagonal - products), ("less a aᵀ", "is J")):
+        signed_grid(axes, matrix, title, labels)
+        axes.set_yticklabels([])
+
+
+@in_book_style
+def norm_over_triangle(weights, norms, path, temperatures, along_path, labels):
+    """The Jacobian's norm at each point of the triangle of three weights: `weights` (m, 3), `norms` (m,).
+
+    `path` (t, 3) are the weights of one row at each of `temperatures` (t,), and `along_path` (t,) the norms there.
+    """
+    left, right = subplots(2.9, "ab", width_ratios=[1.15, 1])
+    corners = np.array([[0.0, 0.0], [1.0, 0.0], [0.5, 0.75**0.5]])
+    levels = np.arange(0, 0.51, 0.05)
+    ground = left.tricontourf(*(weights @ corners).T, norms, levels=levels, cmap=shades("weights"), vmin=0, vmax=0.62)
+    left.tricontour(*(weights @ corners).T, norms, levels=levels, colors="white", linewidths=0.6)
+    left.fill(*corners.T, fill=False, edgecolor="#444444", linewidth=1)
+    left.plot(*(path @ corners).T, color="#1a1a1a", linewidth=2)
+    one, most = np.argmin(abs(np.log(temperatures))), np.argmax(along_path)
+    for axes, points in ((left, path @ corners), (right, np.stack([temperatures, along_path], axis=-1))):
+        axes.plot(*points[one], "o", color="#1a1a1a", markeredgecolor="white", markersize=8, zorder=3)
+        axes.plot(*points[most], "D", color="#1a1a1a", markeredgecolor="white", markersize=8, zorder=3)
+    for corner, label, place in zip(corners, labels, ((0, -14), (0, -14), (0, 5))):
+        left.annotate(label, corner, xytext=place, textcoords="offset points", ha="center")
+    for middle, text, place in ((corners[:2], "1/2", (0, -13)), (corners[1:], "1/2", (13, 0)), (corners[::2], "1/2", (-13, 0)),
+                                (corners, "1/3", (13, -11))):
+        left.annotate(text, middle.mean(axis=0), xytext=place, textcoords="offset points", ha="center", fontsize=9)
+    left.set_aspect("equal")
+    left.axis("off")
+    left.margins(0.06, 0.1)
+    left.set_title("The norm of J", pad=20)
+    left.figure.colorbar(ground, ax=left, location="left", shrink=0.8, ticks=[0, 0.1, 0.2, 0.3, 0.4, 0.5])
+    right.plot(temperatures, along_path, color="#1a1a1a")
+    right.axhline(0.5, color=COLORS["weights"], linestyle="--", linewidth=1)
+    right.set(xscale="log", ylim=(0, 0.56), xlabel="temperature")
+    right.set_title("Along the thick line", pad=20)
+    right.annotate("T = 1", (temperatures[one], along_path[one]), xytext=(-9, 3), textcoords="offset points",
+                   ha="right", fontsize=9)
+    right.text(temperatures[0], 0.51, "never above a half", fontsize=9, color=COLORS["weights"])
+    right.xaxis.set_major_formatter("{x:g}")
+    right.minorticks_off()
+
+
+@in_book_style
+def pulls(value, output, grad_scores, labels):
+    """One feature of the values `(n_k,)`, the output as a line, and the output's gradient by the scores `(n_k,)`."""
+    left, right = subplots(2.6, "ab")
+    bars(left, value, "value", "Values, and the output", 1, labels)
+    left.axhline(output, color=COLORS["output"], linestyle="--", linewidth=1.5)
+    left.annotate(f"output {output:.3f}", (-0.5, output), xytext=(0, 3), textcoords="offset points", fontsize=9)
+    bars(right, grad_scores, "scores", "Gradient of the scores", 3, labels)

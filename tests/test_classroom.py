@@ -387,8 +387,8 @@ EXPECTED = re.findall(r"^- \[`(\w+)`\]\(mistakes/(\w+)\.md#\w+\): (.+)\.$", PAGE
 
 def misnamed(exercise, page, names):
     """What of this line is not in the catalogue."""
-    known = {mistake.name for mistake in (*exercises()[exercise].mistakes, *catalogue.ANYWHERE)}
-    home = catalogue.module_of(exercises()[exercise])
+    known = {mistake.name for mistake in (*catalogue.mistakes(exercises()[exercise]), *catalogue.ANYWHERE)}
+    home = catalogue.file_of(exercises()[exercise].part).removesuffix(".md")
     return [name for name in re.findall(r"\*([^;]+)\*", names) if name not in known] + [page] * (page != home)
 
 

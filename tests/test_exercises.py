@@ -1,13 +1,18 @@
 """The exercises' checker: right answers are accepted, wrong ones named, and nothing else happens."""
 
+import dataclasses
+import math
+
 import numpy as np
 import pytest
 
 from attnlib.exercises import grade
 from attnlib.exercises.engine import catalogue
 from attnlib.exercises.engine.grading import exercises
-from attnlib.exercises.model import PARTS
-from attnlib.exercises.engine.prove import load_answers, prove_pairs, prove_singles
+from attnlib.exercises.engine import prove
+from attnlib.exercises.engine.numbers import read_number
+from attnlib.exercises.engine.prove import load_answers, problems, prove_pairs, prove_singles
+from attnlib.exercises.model import PARTS, Mistake
 
 ENTRIES = [entry for entries in load_answers().values() for entry in entries]
 NAMES = list(exercises())
@@ -24,7 +29,9 @@ def test_wrong_answer_is_named(entry):
     result = grade(entry.exercise, entry.function)
     assert result.status in ("incorrect", "error"), result.message
     assert set(result.mistakes) == set(entry.names), result.message
-    assert all(len(line) <= 76 for line in result.message.split("\n")), result.message
+    assert all(name.count(" or ") <= 1 for name in result.mistakes), result.message
+    lines = result.message.split("\n")
+    assert all(len(line) <= 76 for line in lines) and len(lines) <= 25, result.message
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -41,6 +48,68 @@ def test_enough_right_and_wrong_answers(name):
 def test_every_mistake_is_named_alone(name):
     found = prove_singles(exercises()[name])
     assert {mistake: said for mistake, said in found.items() if said != "exact"} == {}
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_entry_has_no_error_of_its_own(name):
+    assert list(problems(exercises()[name])) == []
+
+
+def test_table_reports_errors_of_an_entry(monkeypatch):
+    misspelt = Mistake("misspelt", change={"axis": lambda axis, scores: scroes}, does="D.", why="W.", ask="A?")  # noqa: F821
+    broken = dataclasses.replace(exercises()["softmax"], axes={}, mistakes=(misspelt,))
+    monkeypatch.setattr(prove, "exercises", lambda: {"softmax": broken})
+    monkeypatch.setattr(prove, "load_answers", dict)
+    found = prove.table()
+    assert "softmax: error of the entry: scores has no axes" in found
+    assert "softmax: error of the entry: misspelt: its change raises NameError" in found
+    assert "blank" not in found
+
+
+def test_a_number_is_positive_where_both_signs_fit():
+    assert read_number(lambda number: abs(number ** 2 - 4)) == pytest.approx(2)
+    assert read_number(lambda number: abs(number + 4)) == pytest.approx(-4)
+    assert read_number(lambda number: abs(number + 4), negative=False) is None
+
+
+def scores_by_torch_habits(query, key):
+    return query @ key.transpose(-2, -1) / math.sqrt(query.shape[-1])
+
+
+@pytest.mark.parametrize("name, function, said", [
+    ("raw_scores", lambda query, key: query @ key.mT / math.sqrt(query.size(-1)), "x.shape[-1]"),
+    ("raw_scores", scores_by_torch_habits, "np.swapaxes(x, -1, -2)"),
+    ("softmax", lambda scores, axis=-1: np.exp(scores).sum(axis, keepdim=True), "NumPy calls it keepdims"),
+    ("softmax", lambda scores, axis=-1: scores.max(dim=axis), "NumPy calls it axis"),
+    ("softmax", lambda scores, axis=-1: scores.unsqueeze(0), "NumPy has x[..., None]"),
+    ("causal_mask", lambda n_q, n_k: np.ones(n_q)[n_k + n_q] > 0, "one beyond the end"),
+])
+def test_habits_of_torch_are_told_in_numpys_words(name, function, said):
+    assert said in " ".join(grade(name, function).message.split())
+
+
+
+def test_keepdims_is_not_mentioned_where_nothing_is_reduced():
+    def causal_mask(n_q, n_k):
+        return np.arange(n_q) >= np.arange(n_k)
+
+    assert "keepdims" not in grade("causal_mask", causal_mask).message
+
+
+def test_dtype_of_the_smallest_example_is_said_where_it_matters():
+    found = grade("softmax_row", lambda scores: (np.exp(scores - scores.max()) / np.exp(
+        scores - scores.max()).sum()).astype(np.float32)).message
+    assert "(float64)" in found and "dtype float32" in found
+
+
+def test_one_number_of_short_vectors_is_told_as_a_formula():
+    def dot_score(query, key):
+        total = 1.0
+        for i in range(len(query) - 1):
+            total += query[i] * key[i]
+        return total
+
+    assert "query[0]·key[0] + 1; it should be query[0]·key[0]" in " ".join(grade("dot_score", dot_score).message.split())
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -84,3 +153,16 @@ def test_what_is_right_is_so_but_for_the_other_mistakes():
     found = grade("dot_score", dot_score)
     assert found.mistakes == ("scaled already", "axis kept")
     assert "Apart from the other mistakes, the values are right" in " ".join(found.message.split())
+
+
+def test_of_many_mistakes_the_first_is_said():
+    def av_product(weights, value):
+        output = np.zeros(value.shape[-1])
+        for j in range(len(value)):
+            for c in range(value.shape[-1]):
+                output[c] = weights[0, j] * value[j, c]
+        return output
+
+    found = grade("av_product", av_product)
+    assert len(found.mistakes) > 3
+    assert "second mistake" not in found.message and "Mend the first mistake first" in found.message

@@ -472,7 +472,8 @@ def test_torch_state_is_put_back():
         torch.set_default_dtype(torch.float64)
         torch.set_grad_enabled(False)
         torch.set_num_threads(1 if torch.get_num_threads() > 1 else 2)
-        return torch.softmax(torch.tensor(scores), axis)
+        powers = torch.exp(torch.tensor(scores - scores.max(axis=axis, keepdims=True)))
+        return powers / powers.sum(axis, keepdim=True)
 
     before = torch.get_default_dtype(), torch.is_grad_enabled(), torch.get_num_threads(), torch.get_rng_state().tolist()
     result = said(function)

@@ -66,6 +66,8 @@ def family(kind, text):
         return "time", kind
     if kind in ("ValueError", "IndexError", "AxisError", "RuntimeError", "LinAlgError"):
         lowered = text.lower()
+        if kind == "IndexError" and "dimension out of range" not in lowered:
+            return "shape", "index"
         for cause, words in SHAPE_CAUSES:
             if any(word in lowered for word in words):
                 return "shape", cause
@@ -79,8 +81,6 @@ class Mistake:
     why: str
     ask: str
     change: dict | tuple = ()
-    written: str = ""
-    holds: object = None
     alone: bool = False
     numbers: object = None
 
@@ -134,9 +134,14 @@ def _arrays(args):
             yield from arg.items
 
 
-def alike(why, ask, *mistakes):
+def alike(why, ask, *mistakes, **common):
     """Mistakes that are wrong for one reason and led out of by one question: (name, change, does) each."""
-    return tuple(Mistake(name, does=does, why=why, ask=ask, change=change) for name, change, does in mistakes)
+    return tuple(Mistake(name, does=does, why=why, ask=ask, change=change, **common) for name, change, does in mistakes)
+
+
+def ways(step, *functions):
+    """A mistake's variants that change one step: one for each function."""
+    return tuple({step: function} for function in functions)
 
 
 def each(change, suits=lambda number: True):

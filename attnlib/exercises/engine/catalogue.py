@@ -6,12 +6,12 @@
 import re
 from pathlib import Path
 
-from . import generic
+from . import generic, ready
 from ..model import PARTS, Mistake
 from .find import exercises
 
 ANYWHERE = (
-    generic.leaks("float64"), generic.fixed_dtype("float32"),
+    generic.leaks("float64"), generic.fixed_dtype("float32"), ready.ready_made("attnlib's own", True),
     *(mistake for mistake in vars(generic).values() if isinstance(mistake, Mistake)),
 )
 INTRODUCTION = (

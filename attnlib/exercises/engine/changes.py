@@ -409,7 +409,7 @@ class Operators:
                          *(self.inside(step, lambda a, where=where, fill=fill: np.where(where(a), fill, a))
                            for step, fill in (("finish_scores", -np.inf), ("weights_out", 0.0))
                            if step in self.exercise.steps))
-        for step, name in reversed(self.exercise.makes().items()):  # what a later step makes is said first
+        for step, name in reversed(self.exercise.makes().items()):  # of steps that show alike the last is the plainest
             alone = self.exercise.steps[step].one_a_row
             self._changed(name, lambda change, step=step: (self.inside(step, change),), "s", alone)
             self._along(step, name)

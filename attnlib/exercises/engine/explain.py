@@ -17,7 +17,7 @@ TOLERANCE = {
 }
 
 
-MOST_ALTERNATIVES = 3  # mistakes, or pairs of them, that a message lists where nothing tells which it is
+MOST_ALTERNATIVES = 2  # mistakes, or pairs of them, that a message lists where nothing tells which it is
 LEFT_OPEN = 3  # aspects that an explanation may leave open; one that leaves more is a coincidence
 
 
@@ -33,11 +33,7 @@ class Seen:
     other: str = ""
     printed: str = ""
     marks: dict = field(default_factory=dict)  # generic mistakes that need no prediction, by name
-    source: str = ""  # the learner's function as text, where it can be read
-
-    def mentions(self, written):
-        """Whether the learner's function holds this text; True where it cannot be read."""
-        return not (written and self.source) or written in self.source
+    arrays: tuple = ()  # the answer's arrays themselves
 
     def mark(self, mistake):
         self.marks.setdefault(mistake.name, mistake)
@@ -95,6 +91,12 @@ def first_differs(a, b, relative):
     return bool(b.size) and bool(abs(float(a.flat[0]) - float(b.flat[0])) > relative * np.abs(b).max())
 
 
+def negligible(values, reference, relative):
+    """Whether all values are 0 beside the reference, but for rounding."""
+    limit = 0.1 * relative * np.abs(reference).max(initial=0)
+    return bool(np.isfinite(limit) and np.abs(values).max(initial=0) <= limit)
+
+
 def compare_part(values, dtype, predicted, reference, case, imprecise):
     """2: as predicted. 1: spoiled in the same rows. 0: something else."""
     fitted = fit_shape(values, predicted.shape)
@@ -102,6 +104,8 @@ def compare_part(values, dtype, predicted, reference, case, imprecise):
         return 0
     relative = tolerance(case, dtype, case.extreme, imprecise)
     floats = values.dtype.kind == predicted.dtype.kind == "f"
+    if floats and negligible(predicted, reference, relative):  # rounding is all that is left of it
+        return 2 * negligible(fitted, reference, relative)
     if floats and not case.extreme and first_differs(fitted, predicted, relative):
         return 0
     as_predicted = close_rows(fitted, predicted, relative)
@@ -202,30 +206,29 @@ class Matcher:
         index = self.seen[k].index
         predicted = self.exercise.predict(hypothesis, index)
         if isinstance(predicted, Failure):
-            # an exception is weak evidence: it must be of the predicted kind, come from what the
-            # mistake looks like, and be part of an explanation that leaves nothing open
-            written = self.exercise.mistakes[member[0]].written
-            if partly or self.level(hypothesis, k) < 2 or not self.seen[k].mentions(written):
+            # an exception is weak evidence: it must be of the predicted kind, and be part of an
+            # explanation that leaves nothing open
+            if partly or self.level(hypothesis, k) < 2:
                 return False
         without = tuple(other for other in hypothesis if other != member)
-        return not same(predicted, self.exercise.predict(without, index), self.seen[k].case)
+        case = self.seen[k].case
+        if not same(predicted, self.exercise.predict(without, index), case):
+            return True
+        # what costs digits shows in a narrow dtype alone
+        return case.extreme and case.dtype in ("float16", "float32") and not same(
+            *(self.exercise.predict(those, index, wide=False) for those in (hypothesis, without)), case)
 
     def scan(self, size, most):
         """[(hypothesis, cases that it misses)], the fewest aspects missed, and at most `most`."""
         found = []
         for hypothesis in self._candidates(size):
             missed = self._missed(hypothesis, most)
-            if missed is None or not self.evident(hypothesis, missed) or size > 1 and not self._tells_two(hypothesis):
+            if missed is None or not self.evident(hypothesis, missed):
                 continue
             if self._count(missed) < most:
                 most, found = self._count(missed), []
             found.append((hypothesis, missed))
         return found, most
-
-    def _tells_two(self, hypothesis):
-        """Whether two mistakes are more than a coincidence: what is wrong in extreme cases alone must fit exactly."""
-        wrong = [k for k in self.order if not self.right(k)]
-        return not all(self.seen[k].case.extreme for k in wrong) or all(self.level(hypothesis, k) == 2 for k in wrong)
 
     def _candidates(self, size):
         """The hypotheses of a size, without those whose likes the screen rules out."""
@@ -253,7 +256,7 @@ class Matcher:
         """Those that fit most cases exactly, one for each set of names."""
         def exact(hypothesis):
             fitting = [k for k in range(len(self.seen)) if self.level(hypothesis, k) == 2]
-            return len(fitting), sum(self._in_shape(hypothesis, k) for k in fitting)
+            return len(fitting), sum(self.in_shape(hypothesis, k) for k in fitting)
 
         most = max(map(exact, hypotheses))
         found = {}
@@ -261,15 +264,17 @@ class Matcher:
             if exact(hypothesis) == most:
                 mistakes = tuple(self.exercise.mistakes[i] for i, _ in hypothesis)
                 found.setdefault(tuple(m.name for m in mistakes), (mistakes, hypothesis))
-        found = list(filter(self._written, found.values())) or list(found.values())
+        found = list(found.values())
         if len(found) > 1:
             found = list(filter(self._visible, found)) or found
+        if len(found) <= self.alternatives < len(self.exercise.mistakes):  # the simpler first
+            found.sort(key=lambda chosen: sum(len(mistake.does) for mistake in chosen[0]))
         sets = [mistakes for mistakes, _ in found]
         if len(sets) > self.alternatives:  # so many tell no more than what they share
             sets = [tuple(m for m in sets[0] if all(m in other for other in sets))]
         return {"sets": sets, "hypothesis": found[0][1]}
 
-    def _in_shape(self, hypothesis, k):
+    def in_shape(self, hypothesis, k):
         """Whether an answer has the predicted shape itself, axes of length 1 included."""
         predicted = self.exercise.predict(hypothesis, self.seen[k].index)
         return not isinstance(predicted, Failure) and all(
@@ -287,11 +292,6 @@ class Matcher:
 
         return all(differ(members, tuple(m for m in members if m != member)) for member in members
                    if differ((member,), ()))
-
-    def _written(self, chosen):
-        """Whether a mistake of this set is told by the learner's own text, as far as that can be read."""
-        text = next((seen.source for seen in self.seen if seen.source), "")
-        return any(mistake.written and mistake.written in text for mistake in chosen[0])
 
     def finding(self, largest=2):
         """The smallest set of mistakes that leaves the fewest aspects unexplained."""
@@ -461,15 +461,12 @@ def add_aspects(finding, matcher):
     known = {**generic.ASPECTS, **matcher.exercise.aspects}
     if finding.sets or finding.explained:
         for aspect in finding.leftover:
-            if known.get(aspect) and not some_right(matcher, aspect) and tells(matcher, finding.leftover, aspect) and (
-                    holds(matcher, known[aspect], aspect)):
+            if known.get(aspect) and not some_right(matcher, aspect) and tells(matcher, finding.leftover, aspect):
                 if known[aspect].name not in (mistake.name for chosen in finding.sets for mistake in chosen):
                     finding.generic[known[aspect].name] = known[aspect]
         if any(finding.sets) or finding.explained or finding.generic:
             return
-    if right_for_axes(matcher) == {3}:
-        finding.generic[generic.THREE_AXES.name] = generic.THREE_AXES
-    elif all_right(matcher, SQUARE) and all(misshapen(matcher, k) for k, s in enumerate(matcher.seen)
+    if all_right(matcher, SQUARE) and all(misshapen(matcher, k) for k, s in enumerate(matcher.seen)
                                             if s.case.aspect == PLAIN):
         finding.generic[generic.ONLY_SQUARE.name] = generic.ONLY_SQUARE
     else:
@@ -480,19 +477,12 @@ def add_aspects(finding, matcher):
 def only_where(matcher):
     """The condition on a case's sizes, as a mistake, if the answer is right exactly where it holds."""
     cases = [seen.case for seen in matcher.seen]
-    right = [matcher.right(k) for k in range(len(cases))]
+    right = [matcher.right(k) and in_shape(matcher, k) for k in range(len(cases))]
     shapes = all(misshapen(matcher, k) or s.failure for k, s in enumerate(matcher.seen) if not right[k])
     if sum(right) < 2 or right.count(False) < 2 or not shapes:
         return []  # a wrong number has another cause, which shows at some sizes only
     known = changes.conditions(matcher.exercise, cases)
     return [generic.only_where(text) for text, met in known if met == right][:1]
-
-
-def holds(matcher, mistake, aspect):
-    """Whether the answers of an aspect show its mistake, where the mistake says how."""
-    own = [s for s in matcher.seen if s.case.aspect == aspect and s.values]
-    wanted = [matcher.exercise.predict((), s.index) for s in own]
-    return not mistake.holds or all(mistake.holds(*s.values, *right) for s, right in zip(own, wanted))
 
 
 def tells(matcher, leftover, aspect):
@@ -515,20 +505,17 @@ def axes(seen):
     return getattr(seen.case.args[0], "ndim", 0)
 
 
-def right_for_axes(matcher):
-    """The numbers of axes for which an answer is right, if it is right or wrong for each of them throughout."""
-    right = {axes(s) for k, s in enumerate(matcher.seen) if matcher.right(k)}
-    wrong = {axes(s) for k, s in enumerate(matcher.seen) if not matcher.right(k)}
-    return set() if right & wrong else right
-
-
 def misshapen(matcher, k):
     """Whether a case ended in an exception about shapes, or in an answer of another shape."""
     seen = matcher.seen[k]
     if seen.failure:
         return seen.failure.family == "shape"
-    wanted = matcher.exercise.predict((), seen.index)
-    return any(a.shape != b.shape for a, b in zip(seen.values, wanted))
+    return not in_shape(matcher, k)
+
+
+def in_shape(matcher, k):
+    """Whether an answer has the expected shape itself, axes of length 1 included."""
+    return matcher.in_shape((), k)
 
 
 def some_right(matcher, aspect):

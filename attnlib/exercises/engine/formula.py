@@ -6,6 +6,7 @@ a term left out, a factor exchanged, a size fixed in the code.
 
 import itertools
 from fractions import Fraction
+from types import SimpleNamespace
 
 import numpy as np
 
@@ -188,6 +189,24 @@ def traced(function, numbers, clock):
     if isinstance(found, np.ndarray) and found.ndim == 0:
         found = found.item()
     return found if isinstance(found, Traced) and not outcome.failure else None
+
+
+def in_letters(exercise, function, clock):
+    """The formula of an answer that is one number of short vectors, beside the right one, as a sentence; or ''."""
+    cases = [case for case in exercise.all_cases() if all(
+        isinstance(arg, np.ndarray) and arg.ndim == 1 and 1 < arg.size <= 4 for arg in case.args)]
+    if not cases or exercise.answer_axes:
+        return ""
+    args = min(cases, key=lambda case: case.size).args
+    names = [f"{name}[{i}]" for name, arg in zip(exercise.parameters, args) for i in range(arg.size)]
+    letters = iter(arguments([float(number) for arg in args for number in arg]))
+    vectors = [np.array([next(letters) for _ in arg], dtype=object) for arg in args]
+    box = []
+    call(lambda *vectors: box.append(function(*vectors)), vectors, clock, silent=True)
+    if not box or not isinstance(box[0], Traced):
+        return ""
+    wanted = exercise.answer(SimpleNamespace(**exercise.steps, dtype="float64"), *vectors)
+    return f"With {args[0].size} entries it is {spelled(box[0], names)}; it should be {spelled(wanted, names)}."
 
 
 def by_formula(function, clock, exercise, seen, finding):

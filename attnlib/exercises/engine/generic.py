@@ -58,7 +58,7 @@ AXIS_KEPT = Mistake(
     "axis kept",
     does="The values are right, but the answer has an axis of length 1 too many.",
     why="An axis of length 1 broadcasts later, where nobody expects it.",
-    ask="What does keepdims do, or a None in an index?")
+    ask="Which of your lines adds an axis of length 1, or keeps one that should go?")
 
 AXIS_DROPPED = Mistake(
     "axis dropped",
@@ -134,6 +134,12 @@ RANDOM = Mistake(
     does="Called twice with the same input, the function gives two different answers.",
     why="The answer must depend on the arguments alone.",
     ask="Does the function draw random numbers, or keep something from the call before?")
+
+ONE_BUFFER = Mistake(
+    "one array for all answers",
+    does="Every call returns the same array, filled anew: the next call changes the answer of the one before.",
+    why="Who calls the function twice keeps two answers, and would find the second one in both places.",
+    ask="Where is the array made that you return, and how often?")
 
 PARTS_MISSING = Mistake(
     "parts missing",

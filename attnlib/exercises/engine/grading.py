@@ -1,6 +1,7 @@
 """check, grade, hint and status: what a notebook calls."""
 
 import ast
+import contextlib
 import difflib
 import dis
 import functools
@@ -13,9 +14,9 @@ import numpy as np
 
 from ..model import FLOAT16, FLOAT32, PLAIN, Once
 from ..sandbox.call import Clock, call
-from . import generic, message
+from . import generic, message, ready
 from .find import exercises
-from .formula import by_formula
+from .formula import by_formula, in_letters
 from .numbers import numbers_in
 from .explain import Finding, Matcher, Seen, close_rows, explain, fit_shape, shown_by, tolerance
 
@@ -95,14 +96,13 @@ def _unchanged(before, after):
     return before.shape == after.shape and before.dtype == after.dtype and before.tobytes() == after.tobytes()
 
 
-def run_case(exercise, function, case, index, clock, seed, caller=call):
+def run_case(exercise, function, case, index, clock, seed, caller=call, around=None):
     """Call the function on one case and say what was seen."""
     args = learners_copy(exercise, case)
-    outcome = caller(function, args, clock, seed, exercise.around)
+    outcome = caller(function, args, clock, seed, around or exercise.around)
     seen = Seen(case, index, printed=outcome.printed, failure=outcome.failure)
     if outcome.raises:
         seen.mark(generic.RAISES)
-    seen.source = source(function) if outcome.failure else ""
     if not all(map(_unchanged, learners_copy(exercise, case), args)):
         seen.mark(generic.OVERWRITTEN)
     if any(isinstance(arg, IterOnce) and arg.twice for arg in args):
@@ -118,6 +118,7 @@ def _take(exercise, seen, answer):
     if answer.nothing or answer.other:
         seen.other = answer.other or answer.nothing
         return
+    seen.arrays = answer.arrays
     answer = _unwrapped(seen, answer, wanted)
     pieces = _pieces(exercise, seen, answer, wanted)
     seen.values = tuple(piece.values for piece in pieces)
@@ -413,7 +414,9 @@ def judge(exercise, function, seen, n_bound, clock, also):
     cases = exercise.all_cases()
     if _hopeless(seen[-1]):
         return _hopeless_grade(exercise, seen)
-    if _changes_its_mind(exercise, function, seen, clock):
+    first = next((s for s in seen if s.index == exercise.screen()), seen[0])
+    again, makers = run_again(exercise, function, first, clock)
+    if _differ(first, again):
         finding = Finding([], generic={generic.RANDOM.name: generic.RANDOM})
         return Grade("incorrect", message.names(finding), _message(exercise, seen, finding, show=False))
     finding = explain(exercise, seen, (
@@ -421,6 +424,15 @@ def judge(exercise, function, seen, n_bound, clock, also):
     if generic.INEXACT in finding.generic.values() and narrows(function):
         finding.generic["imprecise"] = generic.IMPRECISE
     finding.generic.update((mistake.name, mistake) for mistake in also)
+    if makers and makes_the_answer(exercise, function, first, clock):
+        right = all(matches(exercise, one) and not one.marks for one in seen if one.case.dtype == "float64")
+        if right:
+            finding = Finding([], generic={"ready-made": ready.ready_made(makers[0], True)}, explained=True)
+            return Grade("incorrect", message.names(finding), _message(exercise, seen, finding, show=False))
+        finding.generic["ready-made"] = ready.ready_made(makers[0], False)
+    elif any(isinstance(arg, np.ndarray) for arg in first.case.args) and any(
+            np.shares_memory(a, b) for a, b in zip(first.arrays, again.arrays)):
+        finding.generic[generic.ONE_BUFFER.name] = generic.ONE_BUFFER
     if n_bound < len(cases):
         finding.generic[generic.NO_AXIS.name] = generic.NO_AXIS
     elif refuses_name(exercise, function, seen, clock):
@@ -434,7 +446,8 @@ def judge(exercise, function, seen, n_bound, clock, also):
     screen = exercise.screen()
     failed = any(s.failure for s in seen if s.index == screen)
     status = "error" if failed else "incorrect"
-    return Grade(status, message.names(finding), _message(exercise, seen, finding))
+    letters = "" if finding.explained or finding.sets else in_letters(exercise, function, clock)
+    return Grade(status, message.names(finding), _message(exercise, seen, finding, letters=letters))
 
 
 def _by_numbers(function, exercise, seen, finding):
@@ -448,10 +461,27 @@ def _by_numbers(function, exercise, seen, finding):
     return (matcher, second) if better else None
 
 
-def _changes_its_mind(exercise, function, seen, clock):
-    """Whether a second call with the same input gives something else."""
-    first = next((s for s in seen if s.index == exercise.screen()), seen[0])
-    again = run_case(exercise, function, first.case, first.index, clock, seed=1000)
+def run_again(exercise, function, first, clock, changed=False):
+    """(what is seen of a second call, the ready-made functions that may have made its answer)."""
+    watch = ready.Watch(exercise, changed)
+
+    @contextlib.contextmanager
+    def around():
+        with exercise.around(), watch.around(function):
+            yield
+
+    again = run_case(exercise, watch.of(function), first.case, first.index, clock, seed=1000, around=around)
+    return again, watch.makers(exercise, learners_copy(exercise, first.case), first.values)
+
+
+def makes_the_answer(exercise, function, first, clock):
+    """Whether the answer changes with what a ready-made function gives back."""
+    again, _ = run_again(exercise, function, first, clock, changed=True)
+    return not again.failure and _differ(first, again)
+
+
+def _differ(first, again):
+    """Whether two calls with the same input gave something else."""
     if not first.values or len(again.values) != len(first.values):
         return bool(first.values) != bool(again.values)
     return not all(a.shape == b.shape and close_rows(a, b, tolerance(first.case, d, False)).all()
@@ -490,7 +520,18 @@ def _hopeless_grade(exercise, seen):
     return Grade("incorrect", tuple(m.name for m in known), message.wrap("\n".join(lines)))
 
 
-def _message(exercise, seen, finding, show=True):
+def _message(exercise, seen, finding, show=True, letters=""):
+    """The message; only the first mistake is said where there are more than two, or too many lines."""
+    named = len(message.common(finding.sets)[0]) + len(finding.generic)
+    text = _text(exercise, seen, finding, show, letters, first=named > 2)
+    if text.count("\n") >= message.MOST_LINES:
+        text = _text(exercise, seen, finding, show, letters, first=True)
+    if text.count("\n") >= message.MOST_LINES:
+        text = _text(exercise, seen, finding, False, letters, first=True)
+    return text
+
+
+def _text(exercise, seen, finding, show, letters, first):
     lines = [f"{exercise.name}: not yet.", ""]
     wrong = _wrong(exercise, seen)
     screen = next((s for s in seen if s.index == exercise.screen()), seen[0])
@@ -502,12 +543,15 @@ def _message(exercise, seen, finding, show=True):
         shown = seen[message.first_to_show(seen, telling)].failure or shown
     if shown:
         lines += [*message.error_lines(shown, exercise, named), ""]
-    lines += message.mistake_lines(finding)
-    lines += _unexplained(exercise, seen, finding, wrong, shown)
+    lines += message.mistake_lines(finding, first)
+    if letters:
+        lines += [f"What it does: {letters}", ""]
+    elif not (first and named):
+        lines += _unexplained(exercise, seen, finding, wrong, shown)
     if show:
         text = message.smallest(exercise, seen, telling)
         lines += [text, ""] if text else []
-    lines += message.questions(finding)
+    lines += message.questions(finding, 1 if first else 2)
     lines += message.printed_lines(seen[0].printed)
     return message.wrap("\n".join(lines).strip("\n"))
 
@@ -527,15 +571,14 @@ def _telling(exercise, seen, finding, wrong):
 
 def _wrong(exercise, seen):
     """The numbers of the cases whose answer is not the expected one, in any respect."""
-    found = []
-    for k, one in enumerate(seen):
-        wanted = exercise.predict((), one.index)
-        right = bool(one.values) and all(
-            a.shape == b.shape and close_rows(a, b, tolerance(one.case, d, one.case.extreme)).all()
-            for a, b, d in zip(one.values, wanted, one.dtypes))
-        if not right or one.marks:
-            found.append(k)
-    return found
+    return [k for k, one in enumerate(seen) if one.marks or not matches(exercise, one)]
+
+
+def matches(exercise, one):
+    """Whether the values of one case are the expected ones."""
+    return bool(one.values) and all(
+        a.shape == b.shape and close_rows(a, b, tolerance(one.case, d, one.case.extreme)).all()
+        for a, b, d in zip(one.values, exercise.predict((), one.index), one.dtypes))
 
 
 def _unexplained(exercise, seen, finding, wrong, shown):

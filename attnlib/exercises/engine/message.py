@@ -10,6 +10,7 @@ from .explain import close_rows, fit_shape, tolerance
 from .numbers import factor
 
 WIDTH = 76
+MOST_LINES = 25
 READABLE = 16  # numbers of one array that a message shows
 
 
@@ -53,15 +54,16 @@ def rows(array, digits=3):
     return "[" + ", ".join(rows(item, digits) for item in array) + "]"
 
 
-def argument(name, value):
-    """One argument as text: its numbers if they are few, else its shape."""
+def argument(name, value, about_dtype=False):
+    """One argument as text: its numbers if they are few, else its shape; its dtype where that matters."""
     if isinstance(value, Once):
         return f"{name} = {', '.join(rows(item, 6) for item in value.items)} (read one by one)"
     if isinstance(value, type):
         return f"{name} = np.{value.__name__}"
     if not isinstance(value, np.ndarray):
         return f"{name} = {value}"
-    dtype = "" if value.dtype in (np.float64, np.bool_) or value.dtype.kind in "iu" else f" ({value.dtype})"
+    told = value.dtype.kind == "f" and (about_dtype or value.dtype != np.float64)
+    dtype = f" ({value.dtype})" if told else ""
     view = "" if value.flags.c_contiguous else ", not contiguous: the axes lie in another order in memory"
     if value.size > READABLE:
         return f"{name} of shape {value.shape}{dtype}{view}"
@@ -84,7 +86,8 @@ def smallest(exercise, seen, wrong):
         return ""
     one = first_to_show(seen, wrong)
     case = seen[one].case
-    arguments = [argument(name, value) for name, value in zip(exercise.parameters, case.args)]
+    about_dtype = exercise.dtype == "input" and any(dtype not in ("", case.dtype) for dtype in seen[one].dtypes)
+    arguments = [argument(name, value, about_dtype) for name, value in zip(exercise.parameters, case.args)]
     lines = ["Smallest input that shows it:"] + [indented(line) for line in arguments]
     wanted = exercise.predict((), seen[one].index)
     return "\n".join(lines + _difference(exercise, seen[one], wanted))
@@ -124,11 +127,11 @@ def _two(name, values, wanted, dtype, exercise, case, same):
         returned, expected = rows(values, digits), rows(wanted, digits)
         if returned != expected:
             break
-    shapes = "", ""
-    if values.shape != wanted.shape:
-        shapes = f", shape {values.shape}", f", shape {wanted.shape}"
-    return [indented(f"returned{name} {returned}{shapes[0]}"),
-            indented(f"expected{name} {expected}{shapes[1]}")]
+    shapes = (f", shape {values.shape}", f", shape {wanted.shape}") if values.shape != wanted.shape else ("", "")
+    told = exercise.dtype == "input" and dtype not in ("", case.dtype)
+    dtypes = (f", dtype {dtype}", f", dtype {case.dtype}") if told else ("", "")
+    return [indented(f"returned{name} {returned}{shapes[0]}{dtypes[0]}"),
+            indented(f"expected{name} {expected}{shapes[1]}{dtypes[1]}")]
 
 
 def _short(values):
@@ -320,11 +323,10 @@ CAUSES = {
               "reach beyond needs a mask that is False there, as in mask=columns < n.",
     "power": "A block's length must be a power of 2: triton.next_power_of_2(n), with a mask for what lies "
              "beyond.",
-    "broadcast": "Two arrays do not line up. Axes are aligned from the end; after a sum or a "
-                 "maximum over an axis, keepdims=True keeps that axis, with length 1.",
+    "broadcast": "Two arrays do not line up: axes are aligned from the end, and must be equal there or 1.",
     "axis": "An axis is named that the array does not have, or the axes do not fit the array. "
             "Count axes from the end, with -1 and -2.",
-    "index": "An index does not fit the array: too many indices, or one beyond the end.",
+    "index": "An index does not fit the array: too many indices, one beyond the end, or two in each other's place.",
     "reshape": "A reshape must keep the number of entries, leading axes included.",
     "einsum": "The letters of the einsum do not fit the arrays' axes. Three dots at the front, as "
               "in '...id,...jd->...ij', stand for any leading axes.",
@@ -335,9 +337,44 @@ CAUSES = {
 }
 
 
+# habits of torch, and what NumPy has for them: by the method that an array does not have, or by what stands in the line
+METHODS = {
+    "unsqueeze": "x[..., None] or np.expand_dims", "masked_fill": "np.where(mask, value, x)", "permute": "x.transpose(...)",
+    "softmax": "np.exp and a sum", "exp": "np.exp(x)", "log": "np.log(x)", "sqrt": "np.sqrt(x)", "abs": "np.abs(x)",
+    "matmul": "x @ y", "mm": "x @ y", "bmm": "x @ y", "float": "x.astype(...)", "to": "x.astype(...)", "half": "x.astype(...)",
+    "tril": "np.tril(x)", "triu": "np.triu(x)", "logsumexp": "np.log, np.exp and a sum", "amax": "x.max(...)", "norm":
+    "np.linalg.norm(x)", "dim": "x.ndim", "numel": "x.size", "expand": "np.broadcast_to", "values": "the maxima themselves",
+}
+HABITS = (
+    (r"\.size\(", "In NumPy x.size is a number, that of all entries; the length of an axis is x.shape[-1]."),
+    (r"\.transpose\(-", "NumPy's transpose takes the order of all axes. np.swapaxes(x, -1, -2) swaps two of them, as torch's "
+                        "transpose does."),
+    (r"\bdim\s*=.*\bkeepdim\s*=", "NumPy calls them axis and keepdims: x.sum(axis=-1, keepdims=True)."),
+    (r"keepdim\s*=", "NumPy calls it keepdims: x.sum(axis=-1, keepdims=True)."),
+    (r"\bdim\s*=", "NumPy calls it axis: x.sum(axis=-1)."),
+    (r"\w\s*,\s*\w+\s*=.*\b(max|min|sort)\(", "NumPy's max gives the largest values alone; their positions come from "
+                                              "np.argmax."),
+)
+REDUCED = re.compile(r"\b(sum|max|min|mean|amax|amin|median|norm|reduce)\(")
+
+
+def habit(failure):
+    """What NumPy has where the learner wrote what torch has, or ''."""
+    missing = re.search(r"numpy.* has no attribute '(\w+)'", failure.text)
+    if missing:
+        return f"A NumPy array has no {missing[1]}; NumPy has {METHODS[missing[1]]}." if missing[1] in METHODS else ""
+    if "torch" in failure.text or failure.kind not in ("TypeError", "ValueError", "AxisError"):
+        return ""
+    return next((said for written, said in HABITS if re.search(written, failure.line)), "")
+
+
 def cause(failure, exercise):
     """One sentence on why this exception comes, where that is known."""
     text, kind = failure.text, failure.kind
+    if habit(failure):
+        return habit(failure)
+    if failure.cause == "broadcast" and REDUCED.search(failure.line):
+        return CAUSES["broadcast"] + " After a sum or a maximum over an axis, keepdims=True keeps that axis, with length 1."
     if kind == "TypeError" and "'iterator'" in text:
         names = [name for name, arg in zip(exercise.parameters, exercise.all_cases()[0].args) if isinstance(arg, Once)]
         if names:
@@ -380,7 +417,7 @@ def error_lines(failure, exercise, explained=False):
     lines = [f"It stops with an error. {failure.kind}: {failure.text}".rstrip(": ")]
     if failure.line_number:
         lines.append(indented(f"line {failure.line_number}: {failure.line}".rstrip(": ")))
-    return lines + [line for line in [cause(failure, exercise)] if line and not explained]
+    return lines + [line for line in [habit(failure) if explained else cause(failure, exercise)] if line]
 
 
 # ---------------------------------------------------------------- the message
@@ -388,18 +425,23 @@ def error_lines(failure, exercise, explained=False):
 ORDER = ("first", "second", "third", "fourth", "fifth")
 
 
-def mistake_lines(finding):
-    """Paragraphs on the named mistakes: what the answer does, the name, why it is one."""
+def mistake_lines(finding, first=False):
+    """Paragraphs on the named mistakes, or the first alone: what the answer does, the name, why it is one."""
     sure, either = common(finding.sets)
     texts = [(m.does, f"{m.name}. {m.why}") for m in sure]
     if either:
-        does = next(m.does for m in finding.sets[0] if m not in sure)
+        own = [next((m.does for m in other if m not in sure), "") for other in finding.sets[:2]]
+        does = own[0] if own[0] == own[-1] else f"One of two: {own[0]} Or: {own[-1]}"
         texts.append((does, f"either {', or '.join(either)}. What came back does not tell which."))
     texts += [(m.does, f"{m.name}. {m.why}") for m in finding.generic.values()]
     lines = []
     for place, (does, name) in enumerate(texts):
         which = f"The {ORDER[min(place, 4)]} mistake" if len(texts) > 1 else "The mistake"
         lines += [f"What it does: {does if len(texts) == 1 else apart(does)}", f"{which}: {name}", ""]
+        if first and len(texts) > 1:
+            named = "; ".join(name.partition(". ")[0] for _, name in texts[1:])
+            rest = f"Besides: {named}" if len(texts) < 4 else "More is wrong besides"
+            return [*lines, f"{rest}. Mend the first mistake first, and check again.", ""]
     return lines
 
 
@@ -410,12 +452,12 @@ def apart(does):
     return does
 
 
-def questions(finding):
+def questions(finding, most=2):
     sure, _ = common(finding.sets)
     named = list(sure) + list(finding.generic.values())
     if not named and finding.sets:
         named = list(finding.sets[0])
-    return list(dict.fromkeys(f"Ask yourself: {mistake.ask}" for mistake in named[:2]))
+    return list(dict.fromkeys(f"Ask yourself: {mistake.ask}" for mistake in named[:most]))
 
 
 def common(sets):

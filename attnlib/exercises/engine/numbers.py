@@ -125,11 +125,15 @@ def difference(a, b):
     return found[0] if np.allclose(found, found[0], rtol=1e-6) and abs(found[0]) > 1e-6 * np.abs(b).max() else None
 
 
-def read_number(error):
-    """The number at which an error vanishes, or None: a coarse grid, then the golden section."""
+def read_number(error, negative=True):
+    """The number at which an error vanishes, or None: a coarse grid, then the golden section.
+
+    A negative one only where no positive one does as well: a square has both.
+    """
     grid = np.geomspace(1e-6, 1e12, 109)
-    tried = {number: error(number) for number in (*-grid[::-1], *grid)}
+    tried = {float(number): error(number) for number in (*grid, *(-grid if negative else ()))}
     best = min(tried, key=tried.get)
+    best = abs(best) if tried[abs(best)] <= 1.01 * tried[best] else best
     low, high = sorted((best / 1.5, best * 1.5))
     share = (math.sqrt(5) - 1) / 2
     a, b = high - share * (high - low), low + share * (high - low)
@@ -215,7 +219,7 @@ class Factors:
     def _of_argument(self, i):
         numbers = {}
         for one in sorted(self.seen, key=lambda one: abs(one.case.size - 40))[:3]:
-            number = read_number(lambda c, one=one: self._error(one, i, c))
+            number = read_number(lambda c, one=one: self._error(one, i, c), isinstance(one.case.args[i], np.ndarray))
             if number is None or math.isclose(number, 1, rel_tol=1e-9):
                 return None
             numbers[one.case] = number

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import numpy as np
 
-from ..model import Case, fresh_copy
+from ..model import Case, Failure, fresh_copy
 from ..sandbox.call import Clock, call_unguarded
 from . import generic, message
 from .explain import explain
@@ -77,8 +77,6 @@ def verdict(exercise, hypothesis):
     function, clock = simulated(exercise, hypothesis), Clock()
     seen = [run_case(exercise, function, case, i, clock, i, call_unguarded)
             for i, case in enumerate(exercise.all_cases())]
-    for one in seen:
-        one.source = ""  # the text of a changed reference is not what a learner would write
     finding = explain(exercise, seen)
     names = names_of(exercise, hypothesis)
     found = [{mistake.name for mistake in chosen} for chosen in finding.sets]
@@ -91,8 +89,10 @@ def verdict(exercise, hypothesis):
 
 
 def is_blank(exercise, hypothesis):
-    """Whether 9 of 10 answers of these mistakes are an error, or NaN throughout."""
+    """Whether 9 of 10 answers of these mistakes are an error of a learner's, or NaN throughout."""
     answers = [exercise.predict(hypothesis, i) for i in range(len(exercise.all_cases()))]
+    if any(isinstance(answer, Failure) and answer.kind in PROGRAMMING for answer in answers):
+        return False
     blank = [not isinstance(answer, tuple) or all(np.isnan(part).all() for part in answer) for answer in answers]
     return sum(blank) >= 0.9 * len(blank)
 
@@ -179,6 +179,22 @@ def false_alarms(name, answers):
     return len(right), sum(grade(name, entry.function).status != "correct" for entry in right)
 
 
+PROGRAMMING = ("NameError", "UnboundLocalError", "AttributeError", "TypeError", "KeyError", "ImportError")
+
+
+def problems(exercise):
+    """Sentences about what is wrong with an entry itself: axes that are missing, changes that cannot run."""
+    cases = exercise.all_cases()
+    for name, arg in zip(exercise.parameters, cases[0].args):
+        if isinstance(arg, np.ndarray) and len(exercise.labels(name)) == 0:
+            yield f"{name} has no axes: nothing says what its last axes run over"
+    for i, mistake in enumerate(exercise.mistakes):
+        failures = [exercise.predict(((i, j),), k) for j in range(len(mistake.variants)) for k in range(len(cases))]
+        broken = next((f for f in failures if isinstance(f, Failure) and f.kind in PROGRAMMING), None)
+        if broken:
+            yield f"{mistake.name}: its change raises {broken.kind}: {broken.text}"
+
+
 HEADER = ("exercise", "mistakes", "alone", "pairs", "as a pair", "same as other", "misnamed", "right", "alarms")
 COLUMNS = "{:26}{:>9}{:>6}{:>6}{:>10}{:>14}{:>9}{:>6}{:>7}"
 
@@ -194,6 +210,7 @@ def table(chosen=(), limit=40):
         lines.append(_row(exercise, singles, pairs, false_alarms(exercise.name, answers)))
         remarks += [f"{exercise.name}: {' and '.join([k] if isinstance(k, str) else k)}: {v}"
                     for found in (singles, pairs) for k, v in found.items() if v != "exact"]
+        remarks += [f"{exercise.name}: error of the entry: {problem}" for problem in problems(exercise)]
     return "\n".join(lines + [""] * bool(remarks) + remarks)
 
 

@@ -15,12 +15,6 @@ def pick(mistakes, *names):
     return tuple(found[name] for name in names)
 
 
-def drop(mistakes, *names):
-    """All mistakes but those of these names."""
-    pick(mistakes, *names)
-    return tuple(mistake for mistake in mistakes if mistake.name not in names)
-
-
 def also(mistake, *changes):
     """The mistake with more variants."""
     return dataclasses.replace(mistake, change=mistake.variants + changes)

@@ -1,12 +1,8 @@
 """From the gradient of the weights to that of the scores: steps and mistakes."""
 
-from dataclasses import replace
-
 import numpy as np
 
-from ..model import Mistake, Step, normal
-from .choose import named
-from .softmax import TOTAL_MISTAKES
+from ..model import Mistake, Step, alike, normal
 
 
 def book_weights(*shape, seed=0, dtype=np.float64):
@@ -21,97 +17,92 @@ SOFTMAX_OF_WEIGHTS = Mistake(
     why="The argument holds weights already; the derivative needs nothing but them.",
     ask="What does a softmax do to numbers between 0 and 1?")
 
+def _total(*sums, **more):
+    """Another number a row in place of the sum of w * g."""
+    return tuple({"total": total, **more} for total in sums)
+
+
+def _times(*ways):
+    """Another last line, of weights w, centred gradient c, gradient g and the row's sum."""
+    return tuple({"times": way} for way in ways)
+
+
+ALL_EQUAL = "What must the answer be if all gradients of a row are equal, and what does a row of it sum to?"
+
 SOFTMAX_BACKWARD_MISTAKES = (
-    Mistake("row sum not subtracted", change={"centre": lambda grad, total: grad},
-            does="The scores' gradient is weights * grad_weights: only the diagonal term of the Jacobian.",
-            why="Every weight depends on every score, through the sum in the denominator: that "
-                "subtracts the row's mean gradient.",
-            ask="What must the gradient of a row sum to, if the softmax does not change when all scores "
-                "grow by 1?"),
-    Mistake("diagonal-only Jacobian",
-            change={"total": lambda products: products,
-                    "times": lambda weights, centred, grad, total: weights * centred},
-            does="The scores' gradient is w (1 - w) g, as if each weight depended on its own score alone.",
-            why="That is the derivative of a sigmoid. In a softmax every weight depends on every "
-                "score, through the sum.",
-            ask="What happens to weight i when another score grows?"),
-    Mistake("row sum not multiplied by the weights",
-            change={"times": lambda weights, centred, grad, total: weights * grad - total},
-            does="The row's sum is subtracted from weights * grad_weights as it is.",
-            why="The second term of the Jacobian is w_i w_j: the weight stands before both terms.",
-            ask="Where does the bracket open in w * (g - sum)?"),
-    Mistake("weights missing in front", change={"times": lambda weights, centred, grad, total: centred},
-            does="The gradient is centred, but not multiplied by the weights.",
-            why="A key with a weight of 0 gets no gradient.",
-            ask="What is the derivative of a weight that is 0?"),
-    Mistake("weights missing in the row sum", change={"products": lambda weights, grad: grad},
-            does="The plain sum of the gradients is subtracted.",
-            why="It has to be their mean under the weights: the sum of w * g.",
-            ask="What must the answer be if all gradients of a row are equal?"),
-    Mistake("plain mean instead of the weighted one",
-            change={"products": lambda weights, grad: grad,
-                    "total": lambda products: products.mean(axis=-1, keepdims=True)},
-            does="The plain mean of the gradients is subtracted.",
-            why="The weights are not equal: the mean has to be taken under them, as the sum of w * g.",
-            ask="What does a row of the answer sum to, and what should it?"),
-    Mistake("gradient missing in the row sum",
-            change=({"products": lambda weights, grad: weights}, {"products": lambda weights, grad: weights ** 2}),
-            does="The sum runs over the weights, or their squares, without the gradient.",
-            why="The sum runs over w * g.",
-            ask="What must the answer be if all gradients of a row are equal?"),
-    Mistake("mean instead of sum", change={"total": lambda products: products.mean(axis=-1, keepdims=True)},
-            does="The row sum is divided by n before it is subtracted.",
-            why="The weights sum to 1: the sum of w * g is a mean already.",
-            ask="What must the answer be if all gradients of a row are equal?"),
-    Mistake("largest product instead of the sum",
-            change={"total": lambda products: products.max(axis=-1, keepdims=True)},
-            does="The largest of the products w * g is subtracted, not their sum.",
-            why="All entries of a row share the denominator.",
-            ask="What must the answer be if all gradients of a row are equal?"),
-    Mistake("largest gradient instead of the sum",
-            change=({"centre": lambda grad, total: grad - grad.max(axis=-1, keepdims=True)},
-                    {"centre": lambda grad, total: grad - grad.max()}),
-            does="The largest entry of the gradient is subtracted, not the sum of w * g.",
-            why="Subtracting the maximum belongs to the softmax itself. Its derivative subtracts the mean under "
-                "the weights.",
-            ask="What does a row of the answer sum to, and what should it?"),
-    Mistake("w (1 - w) in front",
-            change=({"times": lambda weights, centred, grad, total: weights * (1 - weights) * centred},
-                    {"times": lambda weights, centred, grad, total: weights * (1 - weights) * (grad - weights * grad)}),
-            does="w (1 - w) stands in front of the bracket, where w belongs.",
-            why="The bracket holds what the other weights of the row contribute already.",
-            ask="What stands in front of the bracket if (diag(w) - w wᵀ) g is multiplied out?"),
-    Mistake("only the second term",
-            change=({"times": lambda weights, centred, grad, total: -weights * total},
-                    {"times": lambda weights, centred, grad, total: weights * total}),
-            does="The term w * g is missing: only w times the row's sum is there.",
-            why="(diag(w) - w wᵀ) g has two terms; the first is w * g, entry by entry.",
-            ask="What does diag(w) g give?"),
-    Mistake("row sum added", change={"centre": lambda grad, total: grad + total},
-            does="The row sum is added instead of subtracted.",
-            why="When a score grows by itself, the other weights shrink: the second term is negative.",
-            ask="What must the answer be if all gradients of a row are equal?"),
-    Mistake("sign flipped", change={"centre": lambda grad, total: total - grad},
-            does="Every entry has the wrong sign.",
-            why="A weight grows with its own score.",
-            ask="Which way must a score move to raise a weight?"),
-    replace(named("sum over the wrong axis", TOTAL_MISTAKES),
-            change=({"total": lambda products: products.sum(axis=-2, keepdims=True)},
-                    {"total": lambda products: products.sum(axis=0, keepdims=True)},
-                    {"total": lambda products: products.sum(axis=1, keepdims=True)},
-                    {"total": lambda products: products.sum(axis=max(-2, -products.ndim), keepdims=True)},
-                    {"total": lambda products: products.sum(axis=min(1, products.ndim - 1), keepdims=True)},
-                    {"total": lambda products: products.sum(
-                        axis=tuple(range(1, products.ndim)) or 0, keepdims=True)}),
-            does="The products are summed over another axis than the last.",
-            why="The weights of one query depend on the scores of that query alone: the sum runs over its keys."),
-    Mistake("one sum for the whole array", change={"total": lambda products: products.sum()},
-            does="One number is subtracted everywhere, the sum over the whole array.",
-            why="Each row has a softmax of its own, and so a sum of its own.",
-            ask="Over which entries does the sum run, and over which should it?"),
-    replace(named("sum without keepdims", TOTAL_MISTAKES), change={"total": lambda products: products.sum(axis=-1)},
-            does="Row i's sum is subtracted from column i instead of row i, where the shapes fit at all.",
-            ask="What is the shape of the sums, and how does it line up with the gradient?"),
+    *alike("Every weight depends on every score, through the sum in the denominator: that subtracts the row's mean "
+           "gradient.",
+           "What happens to weight i when another score grows, and what must the gradient of a row sum to?",
+           ("row sum not subtracted", {"centre": lambda grad, total: grad},
+            "The scores' gradient is weights * grad_weights: only the diagonal term of the Jacobian."),
+           ("diagonal-only Jacobian",
+            {"total": lambda products: products, "times": lambda weights, centred, grad, total: weights * centred},
+            "The scores' gradient is w (1 - w) g, as if each weight depended on its own score alone.")),
+    *alike("The Jacobian's entries are w_i (delta_ij - w_j): one weight stands in front of the whole bracket of g and "
+           "the sum.",
+           "What stands in front of the bracket if (diag(w) - w wᵀ) g is multiplied out, and where does the bracket "
+           "open?",
+           ("row sum not multiplied by the weights", _times(lambda w, c, g, total: w * g - total),
+            "The row's sum is subtracted from weights * grad_weights as it is."),
+           ("weights missing in front", _times(lambda w, c, g, total: c),
+            "The gradient is centred, but not multiplied by the weights."),
+           ("w (1 - w) in front",
+            _times(lambda w, c, g, total: w * (1 - w) * c, lambda w, c, g, total: w * (1 - w) * (g - w * g)),
+            "w (1 - w) stands in front of the bracket, where w belongs."),
+           ("only the second term", _times(lambda w, c, g, total: -w * total, lambda w, c, g, total: w * total),
+            "The term w * g is missing: only w times the row's sum is there."),
+           ("gradient divided by the weights", _times(lambda w, c, g, total: c / w),
+            "The centred gradient is divided by the weights."),
+           ("weights squared",
+            (*_times(lambda w, c, g, total: w ** 2 * c), {"products": lambda weights, grad: weights ** 2 * grad}),
+            "The weights are multiplied in once too often."),
+           ("weights and gradient swapped", {"answer": lambda weights, grad: grad * (
+               weights - (weights * grad).sum(axis=-1, keepdims=True))},
+            "The gradient stands in front of the bracket, and the weights in it."),
+           ("gradient handed on", {"answer": lambda weights, grad: grad}, "The answer is grad_weights itself.")),
+    *alike("What is subtracted is the mean of the gradients under the weights, the sum of w * g, which is a mean "
+           "already as the "
+           "weights sum to 1.",
+           ALL_EQUAL,
+           ("weights missing in the row sum", {"products": lambda weights, grad: grad},
+            "The plain sum of the gradients is subtracted."),
+           ("plain mean instead of the weighted one",
+            _total(lambda products: products.mean(axis=-1, keepdims=True), products=lambda weights, grad: grad),
+            "The plain mean of the gradients is subtracted."),
+           ("gradient missing in the row sum",
+            ({"products": lambda weights, grad: weights}, {"products": lambda weights, grad: weights ** 2}),
+            "The sum runs over the weights, or their squares, without the gradient."),
+           ("mean instead of sum", _total(lambda products: products.mean(axis=-1, keepdims=True)),
+            "The row sum is divided by n before it is subtracted."),
+           ("largest product instead of the sum", _total(lambda products: products.max(axis=-1, keepdims=True)),
+            "The largest of the products w * g is subtracted, not their sum."),
+           ("largest gradient instead of the sum",
+            ({"centre": lambda grad, total: grad - grad.max(axis=-1, keepdims=True)},
+             {"centre": lambda grad, total: grad - grad.max()}),
+            "The largest entry of the gradient is subtracted, not the sum of w * g.")),
+    *alike("A weight grows with its own score, and the others shrink: the first term is positive, the second is "
+           "subtracted.",
+           ALL_EQUAL,
+           ("row sum added", {"centre": lambda grad, total: grad + total},
+            "The row sum is added instead of subtracted."),
+           ("sign flipped", {"centre": lambda grad, total: total - grad}, "Every entry has the wrong sign.")),
+    *alike("The weights of one query depend on the scores of that query alone: each row has a sum of its own, over its "
+           "keys.",
+           "Over which entries does the sum run, and what is the shape of the sums beside that of the gradient?",
+           ("sum over the wrong axis",
+            _total(*(lambda products, axis=axis: products.sum(axis=axis(products.ndim), keepdims=True) for axis in (
+                lambda n: -2, lambda n: 0, lambda n: 1, lambda n: max(-2, -n), lambda n: min(1, n - 1),
+                lambda n: tuple(range(1, n)) or 0))),
+            "The products are summed over another axis than the last."),
+           ("one sum for the whole array", _total(np.sum),
+            "One number is subtracted everywhere, the sum over the whole array."),
+           ("sum without keepdims", _total(lambda products: products.sum(axis=-1)),
+            "Row i's sum is subtracted from column i instead of row i, where the shapes fit at all."),
+           ("matrix product instead of a row sum",
+            _total(lambda products: products, products=np.matmul)
+            + _total(lambda products: products, products=lambda weights, grad: weights @ np.swapaxes(grad, -1, -2))
+            + _total(lambda products: products, products=lambda weights, grad: weights @ grad.T),
+            "weights @ grad_weights is one number for one axis; with more axes it is a matrix product.")),
     Mistake("backward of the log-softmax",
             change={"products": lambda weights, grad: grad,
                     "times": lambda weights, centred, grad, total: grad - weights * total},
@@ -119,34 +110,6 @@ SOFTMAX_BACKWARD_MISTAKES = (
             why="That is the gradient through the logarithm of the weights. Here the gradient with "
                 "respect to the weights themselves is given.",
             ask="Of which quantity is grad_weights the derivative?"),
-    Mistake("gradient divided by the weights",
-            change={"times": lambda weights, centred, grad, total: centred / weights},
-            does="The centred gradient is divided by the weights.",
-            why="The weight multiplies: a key with a weight of 0 gets no gradient.",
-            ask="What is the derivative of a weight that is 0?"),
-    Mistake("weights squared",
-            change=({"times": lambda weights, centred, grad, total: weights ** 2 * centred},
-                    {"products": lambda weights, grad: weights ** 2 * grad}),
-            does="The weights are multiplied in once too often.",
-            why="The formula is w * (g - sum), with one factor w in front and one in the sum.",
-            ask="How often does each weight stand in your formula?"),
-    Mistake("matrix product instead of a row sum",
-            change=({"products": lambda weights, grad: weights @ grad, "total": lambda products: products},
-                    {"products": lambda weights, grad: weights @ np.swapaxes(grad, -1, -2),
-                     "total": lambda products: products},
-                    {"products": lambda weights, grad: weights @ grad.T, "total": lambda products: products}),
-            does="weights @ grad_weights is one number for one axis; with more axes it is a matrix product.",
-            why="Each row has a sum of its own: entry by entry, then summed over the last axis.",
-            ask="What does @ do to two arrays of shape (5, 7)?"),
-    Mistake("weights and gradient swapped", change={"answer": lambda weights, grad: grad * (
-                weights - (weights * grad).sum(axis=-1, keepdims=True))},
-            does="The gradient stands in front of the bracket, and the weights in it.",
-            why="The weights come first among the arguments, and they stand in front.",
-            ask="Which of the two is 0 for a key that gets no gradient?"),
-    Mistake("gradient handed on", change={"answer": lambda weights, grad: grad},
-            does="The answer is grad_weights itself.",
-            why="The softmax mixes the entries of a row: the gradient goes through its Jacobian.",
-            ask="Which matrix stands between the two gradients?"),
     Mistake("divided by n", change={"finish": lambda grad_scores: grad_scores / grad_scores.shape[-1]},
             does="The gradient is n times too small.",
             why="Nothing is averaged: the gradient of a sum of losses has no 1/n.",

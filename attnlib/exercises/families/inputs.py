@@ -5,7 +5,8 @@ import numpy as np
 from ..model import FLOAT16, FLOAT32, LEADING, PLAIN, SQUARE, Case, normal
 
 # different primes, so that no size can be taken for another
-SIZES = ({"n_q": 5, "n_k": 7, "n": 5, "d_k": 3, "d_v": 13, "d_model": 11}, {"n_q": 7, "n_k": 5, "n": 7, "d_k": 11, "d_v": 2, "d_model": 3})
+SIZES = ({"n_q": 5, "n_k": 7, "n": 5, "d_k": 3, "d_v": 13, "d_model": 11},
+         {"n_q": 7, "n_k": 5, "n": 7, "d_k": 11, "d_v": 2, "d_model": 3})
 LARGE = {"n_q": 37, "n_k": 41, "n": 41, "d_k": 17, "d_v": 19, "d_model": 23}
 
 
@@ -13,9 +14,9 @@ def inputs(axes, numbers=(), make=None, sizes=(), leading=True):
     """The cases of an exercise whose arguments have these axes: {argument: "n_q d_k"}.
 
     Two of ordinary sizes, a larger one, and one whose arrays lie in memory in another order; equal sizes; one and
-    two leading axes; float32 and float16. `numbers` are the arguments behind the arrays, drawn in turn: each a
-    tuple of values. `make` has functions of (shape, seed, dtype) for arguments that are not just normal numbers.
-    `sizes` are what each case takes from, instead of SIZES and LARGE: two dicts, or three.
+    two leading axes; float32 and float16, in a readable size too. `numbers` are the arguments behind the arrays,
+    drawn in turn: each a tuple of values. `make` has functions of (shape, seed, dtype) for arguments that are not
+    just normal numbers. `sizes` are what each case takes from, instead of SIZES and LARGE: two dicts, or three.
     """
     make = make or {}
     small, other, large = (*sizes, *(*SIZES, LARGE)[len(sizes):])
@@ -41,8 +42,9 @@ def inputs(axes, numbers=(), make=None, sizes=(), leading=True):
         case(LEADING, small, (2,))
         case(LEADING, other, (2, 3))
         case(LEADING, small, (3, 2), order="F")
-    case(FLOAT32, small, dtype=np.float32)
-    case(FLOAT16, other, dtype=np.float16)
+    for aspect, size, dtype in ((FLOAT32, small, np.float32), (FLOAT16, other, np.float16)):
+        case(aspect, size, dtype=dtype)
+        case(aspect, 2, dtype=dtype)  # small enough to be read
     return made
 
 

@@ -4,9 +4,8 @@ from types import SimpleNamespace
 
 import numpy as np
 
-from ..model import LEADING, Case, Mistake, normal
-from .attention import ATTENTION_MISTAKES, ATTENTION_STEPS, attention_answer, attention_cases
-from .choose import without
+from ..model import LEADING, Case, Mistake, alike, normal
+from .attention import ATTENTION_STEPS, attention_answer, attention_cases
 from .torch_calls import Listener
 
 
@@ -55,26 +54,18 @@ def _in_half(*steps):
                  for only in (HALF, HALF[1:], HALF[:1]))
 
 
-WIDTH_MISTAKES = (
-    Mistake("computed in half precision", change=_in_half("scores_width", "weights_width"),
-            does="Half-precision inputs are multiplied and normalised in half precision, in one of "
-                 "its two dtypes at least.",
-            why="A float16 score above 2048 is a multiple of 2, a bfloat16 one above 256 too: different "
-                "scores become equal, and weights that nearly cancel are lost. Kernels compute in "
-                "float32 and round once, at the end.",
-            ask="Which dtype have your scores if the query is bfloat16?"),
-    Mistake("scores in half precision", change=_in_half("scores_width"),
-            does="The scores of half-precision inputs are rounded to half precision before the softmax.",
-            why="A float16 score above 2048 is a multiple of 2, a bfloat16 one above 256 too: exp turns "
-                "that error into a factor. Widening after the product is too late.",
-            ask="Which dtype have query and key when they are multiplied?"),
-    Mistake("weights in half precision", change=_in_half("weights_width"),
-            does="The weights of half-precision inputs are rounded to half precision before they meet "
-                 "the values.",
-            why="bfloat16 keeps 8 bits: where large values nearly cancel, the error is larger than the "
-                "output. Only the output should be rounded.",
-            ask="Which dtype have the weights when they are multiplied with the values?"),
-)
+WIDTH_MISTAKES = alike(
+    "A float16 score above 2048 is a multiple of 2, a bfloat16 one above 256 too: different scores become equal, and "
+    "where large values nearly cancel, rounded weights give an error larger than the output. So here everything is to "
+    "be computed in float32, and the output rounded once, at the end.",
+    "Which dtype have your scores, and which your weights, if the query is bfloat16?",
+    ("computed in half precision", _in_half("scores_width", "weights_width"),
+     "Half-precision inputs are multiplied and normalised in half precision, in one of its two dtypes at least."),
+    ("scores in half precision", _in_half("scores_width"),
+     "The scores of half-precision inputs are rounded to half precision before the softmax: widening them then is too "
+     "late."),
+    ("weights in half precision", _in_half("weights_width"),
+     "The weights of half-precision inputs are rounded to half precision before they meet the values."))
 
 HALF_ASPECTS = {
     BFLOAT16: None,
@@ -88,10 +79,6 @@ HALF_ASPECTS = {
 }
 
 
-def _softmax_axis_of_torch(axis, scores):
-    return {2: 1, 3: 0, 4: 1}[scores.ndim]
-
-
 def _only_3d(name):
     def product(query, key_t):
         if query.ndim != 3:
@@ -102,7 +89,7 @@ def _only_3d(name):
 
 
 TORCH_MISTAKES = (
-    Mistake("softmax without dim", change={"axis": _softmax_axis_of_torch},
+    Mistake("softmax without dim", change={"axis": lambda axis, scores: {2: 1, 3: 0, 4: 1}[scores.ndim]},
             does="For three axes the weights sum to 1 over the first one.",
             why="Without dim torch guesses the axis: 1 for two or four axes, 0 for three.",
             ask="Along which axis must the weights of one query sum to 1?"),
@@ -145,11 +132,9 @@ def half_cases():
 
 def bfloat16_case(query_shape, key_shape, d_v):
     """Small numbers that bfloat16 holds exactly."""
-    def eighths(*shape, seed):
-        return np.clip(np.round(normal(*shape, seed=seed) * 8) / 8, -7, 7)
-
-    return Case(BFLOAT16, (eighths(*query_shape, seed=41), eighths(*key_shape, seed=42),
-                             eighths(*key_shape[:-1], d_v, seed=43)), torch_dtype="bfloat16")
+    shapes = query_shape, key_shape, (*key_shape[:-1], d_v)
+    eighths = (np.clip(np.round(normal(*shape, seed=41 + i) * 8) / 8, -7, 7) for i, shape in enumerate(shapes))
+    return Case(BFLOAT16, tuple(eighths), torch_dtype="bfloat16")
 
 
 def attention_torch_cases():
@@ -197,7 +182,3 @@ def leaves_torch(run):
 def stays_on_the_cpu(run):
     """The Mistake if a tensor made inside is not on the inputs' device."""
     return DEVICE_INSIDE if heard(run).two_devices else None
-
-
-ATTENTION_TORCH_MISTAKES = (*without(ATTENTION_MISTAKES, "np.dot on batches", "np.dot of batched weights"),
-                            *WIDTH_MISTAKES, *TORCH_MISTAKES)

@@ -27,6 +27,7 @@ class Answer:
     other: str = ""  # a phrase for something that is no array at all
     wrapped: str = ""  # "tuple" or "list" when the answer came in one of its own: (y,) or [y]
     nothing: str = ""  # "None", "Ellipsis", "NotImplemented"
+    arrays: tuple = ()  # its own NumPy arrays themselves, not copied
 
 
 NOTHING = (type(None), type(Ellipsis), type(NotImplemented))
@@ -37,9 +38,11 @@ def read_answer(result):
     if isinstance(result, NOTHING):
         return Answer(nothing=type(result).__name__.removesuffix("Type").replace("ellipsis", "Ellipsis"))
     if type(result) in (tuple, list) or _is_named_tuple(result):
-        return _read_sequence(result)
+        arrays = tuple(item for item in result if type(item) is np.ndarray)
+        return replace(_read_sequence(result), arrays=arrays)
     piece = _read_piece(result)
-    return Answer(pieces=(piece,)) if isinstance(piece, Piece) else Answer(other=piece)
+    arrays = (result,) if type(result) is np.ndarray else ()
+    return Answer(pieces=(piece,), arrays=arrays) if isinstance(piece, Piece) else Answer(other=piece)
 
 
 def _is_named_tuple(result):

@@ -107,3 +107,11 @@ def dot_every_second(query, key):
 @answers.wrong("not summed", "scaled already", "list instead of an array")
 def dot_list_scaled(query, key):
     return [q * k / len(query) ** 0.5 for q, k in zip(query, key)]
+
+
+@answers.wrong()
+def dot_of_two_slips(query, key):
+    total = 1.0
+    for i in range(len(query) - 1):
+        total += query[i] * key[i]
+    return total

@@ -10,7 +10,7 @@ from attnlib.exercises.engine.prove import Answers
 ANSWERS = answers = Answers("raw_scores")
 
 
-answers.right(attnlib.raw_scores)
+answers.wrong("ready-made function", function=attnlib.raw_scores)
 
 
 @answers.right()
@@ -283,3 +283,8 @@ for names, function in (
          lambda q, k: scored((q - q.mean(-1, keepdims=True)) / q.std(-1, keepdims=True), k)),
         (["the first sequence's key for all"], lambda q, k: scored(q, k[:1] if k.ndim > 2 else k))):
     answers.wrong(*names, function=function)
+
+
+@answers.wrong("elementwise product")
+def scores_star_for_at(query, key):
+    return query * key.mT / math.sqrt(query.shape[-1])

@@ -8,7 +8,7 @@ from attnlib.exercises.engine.prove import Answers
 ANSWERS = answers = Answers("causal_mask")
 
 
-answers.right(attnlib.causal_mask)
+answers.wrong("ready-made function", function=attnlib.causal_mask)
 answers.right(lambda n_q, n_k: np.tril(np.ones((n_q, n_k), dtype=bool)))
 answers.right(lambda n_q, n_k: np.tri(n_q, n_k, dtype=bool))
 answers.right(lambda n_q, n_k: np.array([[j <= i for j in range(n_k)] for i in range(n_q)]))
@@ -88,3 +88,25 @@ for names, function in (
 @answers.wrong("the first key always hidden")
 def causal_from_one(n_q, n_k):
     return (np.arange(n_k) <= np.arange(n_q)[:, None]) & (np.arange(n_k) > 0)
+
+
+@answers.wrong("positions compared one by one")
+def causal_without_a_column(n_q, n_k):
+    return np.arange(n_q) >= np.arange(n_k)
+
+
+TABLE = np.tri(12, dtype=bool)
+
+
+@answers.wrong("number of positions fixed in the code")
+def causal_from_a_table(n_q, n_k):
+    return TABLE[:n_q, :n_k]
+
+
+@answers.wrong("transposed")
+def causal_indices_swapped(n_q, n_k):
+    mask = np.zeros((n_q, n_k), dtype=bool)
+    for i in range(n_q):
+        for j in range(min(i + 1, n_k)):
+            mask[j, i] = True
+    return mask

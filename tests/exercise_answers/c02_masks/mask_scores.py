@@ -10,7 +10,7 @@ from attnlib.exercises.engine.prove import Answers
 ANSWERS = answers = Answers("mask_scores")
 
 
-answers.right(attnlib.mask_scores)
+answers.wrong("ready-made function", function=attnlib.mask_scores)
 answers.right(lambda scores, attn_mask: np.where(attn_mask, scores, -np.inf))
 answers.right(lambda s, m: s + np.where(m, 0.0, -np.inf).astype(s.dtype))
 

@@ -8,7 +8,7 @@ from attnlib.exercises.engine.prove import Answers
 ANSWERS = answers = Answers("padding_mask")
 
 
-answers.right(attnlib.padding_mask)
+answers.wrong("ready-made function", function=attnlib.padding_mask)
 answers.right(lambda lengths, n_k: np.arange(n_k) < lengths[:, None, None])
 answers.right(lambda lengths, n_k: (np.arange(n_k)[None, :] < np.asarray(lengths)[:, None])[:, None, :])
 

@@ -3,6 +3,7 @@
 import functools
 
 import numpy as np
+import torch
 
 import attnlib
 from attnlib.exercises.engine.prove import Answers
@@ -15,8 +16,41 @@ def row_plain(scores):
     return e / np.sum(e)
 
 
-answers.right(attnlib.softmax)
-answers.right(functools.partial(attnlib.softmax))
+answers.wrong("ready-made function", function=attnlib.softmax)
+answers.wrong("ready-made function", function=functools.partial(attnlib.softmax))
+
+
+@answers.wrong("ready-made function")
+def softmax_of_torch(scores, axis=-1):
+    return torch.from_numpy(scores.copy()).softmax(axis).numpy()
+
+
+@answers.wrong("ready-made function", "softmax over the first axis")
+def softmax_of_attnlib_over_the_queries(scores, axis=-1):
+    return attnlib.softmax(scores, 0)
+
+
+@answers.right()
+def softmax_held_against_attnlib(scores, axis=-1):
+    weights = softmax_plain(scores, axis)
+    assert np.allclose(weights, attnlib.softmax(scores, axis), atol=1e-2)
+    return weights
+
+
+BUFFERS = {}
+
+
+@answers.wrong("one array for all answers")
+def softmax_into_a_buffer(scores, axis=-1):
+    out = BUFFERS.setdefault((scores.shape, scores.dtype), np.empty(scores.shape, scores.dtype))
+    np.exp(scores - scores.max(axis=axis, keepdims=True), out=out)
+    out /= out.sum(axis=axis, keepdims=True)
+    return out
+
+
+@answers.right()
+def softmax_of_another_byte_order(scores, axis=-1):
+    return softmax_plain(scores, axis).astype(scores.dtype.newbyteorder(">"))
 
 
 @answers.right()
@@ -322,3 +356,15 @@ for value in (-1e3, -2e3, -1e4, -6e4):
 @answers.wrong("uniform weights")
 def softmax_uniform(scores, axis=-1):
     return np.ones_like(scores) / np.array(scores.shape[axis], scores.dtype)
+
+
+@answers.wrong("sum never below 1")
+def softmax_guarded_sum(scores, axis=-1):
+    e = np.exp(scores)
+    return e / np.maximum(e.sum(axis=axis, keepdims=True), 1)
+
+
+@answers.wrong("1 subtracted from the exponentials")
+def softmax_maximum_outside(scores, axis=-1):
+    e = np.exp(scores) - np.exp(scores.max(axis=axis, keepdims=True))
+    return e / e.sum(axis=axis, keepdims=True)

@@ -10,7 +10,7 @@ from attnlib.exercises.engine.prove import Answers
 ANSWERS = answers = Answers("softmax_row")
 
 
-answers.right(attnlib.softmax)
+answers.wrong("ready-made function", function=attnlib.softmax)
 
 
 @answers.right()
@@ -206,3 +206,15 @@ def row_without_last(scores):
 @answers.wrong("uniform weights")
 def row_uniform(scores):
     return np.ones_like(scores) / len(scores)
+
+
+@answers.wrong("sum never below 1")
+def softmax_row_guarded_sum(scores):
+    e = np.exp(scores)
+    return e / np.maximum(e.sum(), 1)
+
+
+@answers.wrong("1 subtracted from the exponentials")
+def softmax_row_maximum_outside(scores):
+    e = np.exp(scores) - np.exp(scores.max())
+    return e / e.sum()

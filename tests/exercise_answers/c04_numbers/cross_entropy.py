@@ -39,6 +39,21 @@ def soft(scores):
     return powers / powers.sum(axis=-1, keepdims=True)
 
 
+@answers.right()
+def loss_by_log1p(scores, target):
+    shifted = scores - scores.max(-1, keepdims=True)
+    rest = np.exp(shifted)
+    np.put_along_axis(rest, shifted.argmax(-1)[..., None], 0, -1)
+    return np.log1p(rest.sum(-1)) - pick(shifted, target)
+
+
+@answers.wrong("maximum added back before the difference")
+def loss_by_lse(scores, target):
+    highest = scores.max(-1)
+    lse = highest + np.log(np.exp(scores - highest[..., None]).sum(-1))
+    return lse - pick(scores, target)
+
+
 answers.wrong("logarithm of the softmax", function=lambda scores, target: -np.log(pick(soft(scores), target)))
 answers.wrong("epsilon in the logarithm", function=lambda scores, target: -np.log(pick(soft(scores), target) + 1e-9))
 answers.wrong("no maximum subtracted", function=lambda scores, target: (

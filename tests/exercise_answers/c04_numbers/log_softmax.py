@@ -15,7 +15,7 @@ def softmax_plain(scores, axis=-1):
     return e / e.sum(axis=axis, keepdims=True)
 
 
-answers.right(attnlib.log_softmax)
+answers.wrong("ready-made function", function=attnlib.log_softmax)
 
 
 @answers.right()
@@ -24,7 +24,7 @@ def log_softmax_shifted(scores, axis=-1):
     return shifted - np.log(np.exp(shifted).sum(axis=axis, keepdims=True))
 
 
-@answers.right()
+@answers.wrong("log-sum-exp subtracted from the scores as they are")
 def log_softmax_pairwise(scores, axis=-1):
     return scores - np.logaddexp.reduce(scores, axis=axis, keepdims=True)
 
@@ -114,6 +114,7 @@ def log_softmax_no_keepdims(scores, axis=-1):
 
 @answers.wrong("axis ignored")
 def log_softmax_last_axis(scores, axis=-1):
+    scores = scores - scores.max(axis=-1, keepdims=True)
     return scores - np.logaddexp.reduce(scores, axis=-1, keepdims=True)
 
 
@@ -125,6 +126,7 @@ def log_softmax_one_sum(scores, axis=-1):
 
 @answers.wrong("sign flipped")
 def log_softmax_loss(scores, axis=-1):
+    scores = scores - scores.max(axis=axis, keepdims=True)
     return np.logaddexp.reduce(scores, axis=axis, keepdims=True) - scores
 
 
@@ -210,3 +212,28 @@ def log_emptied(scores, axis=-1):
 @answers.wrong("no maximum subtracted")
 def log_by_naive_sum(scores, axis=-1):
     return scores - np.log(np.exp(scores).sum(axis=axis, keepdims=True))
+
+
+@answers.wrong("log-sum-exp subtracted from the scores as they are")
+def log_of_large_scores(scores, axis=-1):
+    m = scores.max(axis=axis, keepdims=True)
+    return scores - (m + np.log(np.exp(scores - m).sum(axis=axis, keepdims=True)))
+
+
+@answers.wrong("another number where a score is -inf")
+def log_without_infinity(scores, axis=-1):
+    shifted = scores - scores.max(axis=axis, keepdims=True)
+    return np.nan_to_num(shifted - np.log(np.exp(shifted).sum(axis=axis, keepdims=True)))
+
+
+@answers.wrong("another number where a score is -inf")
+def log_clipped(scores, axis=-1):
+    shifted = scores - scores.max(axis=axis, keepdims=True)
+    logs = shifted - np.log(np.exp(shifted).sum(axis=axis, keepdims=True))
+    return np.maximum(logs, np.finfo(scores.dtype).min)
+
+
+@answers.right()
+def log_softmax_in_float64(scores, axis=-1):
+    wide = scores.astype(np.float64)
+    return (wide - np.logaddexp.reduce(wide, axis=axis, keepdims=True)).astype(scores.dtype)

@@ -51,3 +51,6 @@ answers.wrong("only the target's entry kept", function=lambda scores, target: (
 @answers.wrong("mean over the rows")
 def gradient_of_the_mean(scores, target):
     return (soft(scores) - hot(scores, target)) / max(target.size, 1)
+
+
+answers.wrong("gradient of the weights", function=lambda scores, target: -hot(scores, target) / soft(scores))

@@ -48,3 +48,8 @@ answers.wrong("mean instead of the weighted sum", function=lambda log_weights, g
 def logs_as_weights(log_weights, grad_log_weights):
     weights = np.exp(log_weights)
     return weights * (grad_log_weights - (weights * grad_log_weights).sum(axis=-1, keepdims=True))
+
+
+@answers.wrong("each log-weight by its own score alone")
+def logs_without_the_others(log_weights, grad_log_weights):
+    return grad_log_weights * (1 - np.exp(log_weights))

@@ -1,6 +1,9 @@
 """Answers to softmax_backward, written as learners write them."""
 
+import mmap
+
 import numpy as np
+import torch
 
 from attnlib.exercises.engine.prove import Answers
 
@@ -188,3 +191,21 @@ def backward_over_the_queries(weights, grad_weights):
 @answers.wrong("the row sum doubled")
 def backward_of_two_sums(weights, grad_weights):
     return weights * (grad_weights - 2 * (weights * grad_weights).sum(axis=-1, keepdims=True))
+
+
+@answers.wrong("(n, n) array made")
+def backward_by_a_torch_jacobian(weights, grad_weights):
+    w, g = torch.from_numpy(weights.astype(np.float64)), torch.from_numpy(grad_weights.astype(np.float64))
+    jacobian = torch.diag_embed(w) - w[..., :, None] * w[..., None, :]
+    return (jacobian @ g[..., None])[..., 0].numpy().astype(weights.dtype)
+
+
+@answers.wrong("(n, n) array made")
+def backward_in_a_mapped_file(weights, grad_weights):
+    if weights.ndim > 1:
+        return np.stack([backward_in_a_mapped_file(w, g) for w, g in zip(weights, grad_weights)])
+    n = len(weights)
+    jacobian = np.frombuffer(mmap.mmap(-1, 8 * n * n), dtype=np.float64).reshape(n, n)
+    jacobian[...] = np.diag(weights)
+    jacobian -= np.outer(weights, weights)
+    return (jacobian @ grad_weights).astype(weights.dtype)

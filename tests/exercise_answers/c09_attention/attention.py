@@ -15,7 +15,7 @@ def soft(scores):
     return e / e.sum(axis=-1, keepdims=True)
 
 
-answers.right(attnlib.attention)
+answers.wrong("ready-made function", function=attnlib.attention)
 answers.right(lambda q, k, v: attnlib.softmax(attnlib.raw_scores(q, k)) @ v)
 
 

@@ -61,7 +61,7 @@ def torch_by_broadcasting(query, key, value):
     return (weights.unsqueeze(-1) * v.unsqueeze(-3)).sum(-2).to(query.dtype)
 
 
-answers.right(dense_torch.attention)
+answers.wrong("ready-made function", function=dense_torch.attention)
 
 
 @answers.right()

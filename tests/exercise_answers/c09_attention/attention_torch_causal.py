@@ -82,7 +82,7 @@ def causal_minus_1e9(query, key, value):
     return (torch.softmax(scores.masked_fill(column > row, -1e9), -1) @ v).to(query.dtype)
 
 
-answers.right(functools.partial(dense_torch.attention, is_causal=True))
+answers.wrong("ready-made function", function=functools.partial(dense_torch.attention, is_causal=True))
 
 
 def causal_by(fill):

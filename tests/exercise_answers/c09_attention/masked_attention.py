@@ -19,7 +19,7 @@ def scaled(query, key):
     return query @ np.swapaxes(key, -1, -2) / math.sqrt(query.shape[-1])
 
 
-answers.right(lambda query, key, value, attn_mask: attnlib.attention(
+answers.wrong("ready-made function", function=lambda query, key, value, attn_mask: attnlib.attention(
     query, key, value, attn_mask))
 answers.right(lambda query, key, value, attn_mask: np.nan_to_num(
     soft(np.where(attn_mask, scaled(query, key), -np.inf))) @ value)
@@ -341,3 +341,39 @@ answers.wrong("the weights taken from 1", function=with_weights(
 def masked_by_a_number_and_rescued(query, key, value, attn_mask):
     weights = soft(np.where(attn_mask, scaled(query, key), query.dtype.type(-1e4)))
     return np.where(attn_mask.any(axis=-1, keepdims=True), weights, 0).astype(query.dtype) @ value
+
+
+@answers.wrong("-inf after the softmax")
+def masked_weights_minus_inf(query, key, value, attn_mask):
+    return np.where(attn_mask, soft(scaled(query, key)), -np.inf) @ value
+
+
+@answers.wrong("-inf after the softmax")
+def masked_weights_minus_1e9(query, key, value, attn_mask):
+    weights = soft(scaled(query, key))
+    weights[~np.broadcast_to(attn_mask, weights.shape)] = -1e9
+    return weights @ value
+
+
+@answers.wrong("the first row of the mask for all")
+def masked_by_the_first_row(query, key, value, attn_mask):
+    mask = np.broadcast_to(attn_mask, (*query.shape[:-1], key.shape[-2]))[..., :1, :]
+    return np.nan_to_num(soft(np.where(mask, scaled(query, key), -np.inf))) @ value
+
+
+@answers.wrong("no maximum subtracted", "dead rows uniform")
+def masked_without_maximum_and_uniform(query, key, value, attn_mask):
+    e = np.where(attn_mask, np.exp(scaled(query, key)), 0)
+    total = e.sum(axis=-1, keepdims=True)
+    return np.where(total == 0, 1 / key.shape[-2], e / np.where(total == 0, 1, total)).astype(query.dtype) @ value
+
+
+@answers.wrong("no maximum subtracted", "dead rows uniform")
+def masked_without_maximum_by_index(query, key, value, attn_mask):
+    scores = scaled(query, key)
+    output = np.zeros((*query.shape[:-1], value.shape[-1]), query.dtype)
+    mask = np.broadcast_to(attn_mask, scores.shape)
+    for row in np.ndindex(*scores.shape[:-1]):
+        e = np.exp(scores[row]) * mask[row] if mask[row].any() else np.ones_like(scores[row])
+        output[row] = e / e.sum() @ value[row[:-1]]
+    return output

@@ -23,7 +23,7 @@ def turn(array):
     return np.swapaxes(array, -1, -2)
 
 
-answers.right(attnlib.attention_backward)
+answers.wrong("ready-made function", function=attnlib.attention_backward)
 
 
 @answers.right()
@@ -210,3 +210,28 @@ def backward_wide(query, key, value, grad_output):
     da = grad_output @ value.mT
     ds = a * (da - (a * da).sum(-1, keepdims=True)) * scale
     return ds @ key, ds.mT @ query, a.mT @ grad_output
+
+
+def by_rows(add=lambda array, place, more: array.__setitem__(place, array[place] + more), swapped=False):
+    """A learner's loop over queries and keys, with what may be wrong in it."""
+    def attention_backward(query, key, value, grad_output):
+        grad_query, grad_key, grad_value = np.zeros_like(query), np.zeros_like(key), np.zeros_like(value)
+        scale = 1 / math.sqrt(query.shape[-1])
+        a = soft(query @ turn(key) * scale)
+        da = grad_output @ turn(value)
+        ds = a * (da - (a * da).sum(-1, keepdims=True)) * scale
+        for place in np.ndindex(*ds.shape):
+            *batch, i, j = place
+            row, column = (*batch, i), (*batch, j)
+            grad_query[row] += ds[place] * (query[row] if swapped else key[column])
+            add(grad_key, column, ds[place] * (key[column] if swapped else query[row]))
+            add(grad_value, column, a[place] * grad_output[row])
+        return grad_query, grad_key, grad_value
+
+    return attention_backward
+
+
+answers.right(by_rows())
+answers.wrong("assigned instead of added", function=by_rows(add=lambda array, place, more: array.__setitem__(place, more)))
+answers.wrong("query and key swapped in the products", function=by_rows(swapped=True))
+wrong("w_i instead of w_j in the row sum", through=lambda a, da: a * (da - a * da.sum(-1, keepdims=True)))

@@ -184,3 +184,22 @@ def grouped_by_quotient(query, key, value):
 def grouped_scaled_by_groups(query, key, value):
     size = query.shape[-3] // key.shape[-3]
     return attend(query / math.sqrt(size), np.repeat(key, size, -3), np.repeat(value, size, -3))
+
+
+@answers.wrong("key heads not matched to the query heads")
+def grouped_along_the_positions(query, key, value):
+    times = group(query, key)
+    return attend(query, np.repeat(key, times, axis=-2), np.repeat(value, times, axis=-2))
+
+
+@answers.wrong("h_kv // h instead of h // h_kv")
+def grouped_quotient_upside_down(query, key, value):
+    times = key.shape[-3] // query.shape[-3]
+    return attend(query, repeat(key, times), repeat(value, times))
+
+
+@answers.wrong("h_kv // h instead of h // h_kv")
+def grouped_loop_upside_down(query, key, value):
+    size = key.shape[-3] // query.shape[-3]
+    return np.stack([attend(query[..., i, :, :], key[..., i // size, :, :], value[..., i // size, :, :])
+                     for i in range(query.shape[-3])], axis=-3)

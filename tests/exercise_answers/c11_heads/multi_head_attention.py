@@ -236,3 +236,18 @@ for number, (name, function) in enumerate((
 )):
     function.__name__ = f"layer_{number}"
     answers.wrong(name, function=function)
+
+
+def by_reshape(x, n_heads):
+    return x.reshape(*x.shape[:-2], n_heads, x.shape[-2], x.shape[-1] // n_heads)
+
+
+@answers.wrong("heads split by a reshape alone", "no scale")
+def multi_split_by_reshape_unscaled(x, w_q, w_k, w_v, w_o, n_heads):
+    return multi(x, (w_q, w_k, w_v, w_o), n_heads, size=1, split=by_reshape)
+
+
+@answers.wrong("the queries with negative numbers set to 0")
+def multi_queries_through_a_relu(x, w_q, w_k, w_v, w_o, n_heads):
+    heads = attend(np.maximum(split(x @ w_q, n_heads), 0), split(x @ w_k, n_heads), split(x @ w_v, n_heads))
+    return merge(heads) @ w_o

@@ -4,9 +4,13 @@ import math
 
 import numpy as np
 
+import attnlib
+
 from attnlib.exercises.engine.prove import Answers
 
 ANSWERS = answers = Answers("merge_partials")
+
+answers.wrong("ready-made function", function=attnlib.merge_partials)
 
 
 @answers.right()
@@ -17,6 +21,24 @@ def merge_guarded(out_a, lse_a, out_b, lse_b):
     total = w_a + w_b
     safe = np.where(total == 0, 1, total)[..., None]
     return (w_a[..., None] * out_a + w_b[..., None] * out_b) / safe, np.log(total) + m
+
+
+@answers.right()
+def merge_in_float64(out_a, lse_a, out_b, lse_b):
+    wide_a, wide_b = lse_a.astype(np.float64), lse_b.astype(np.float64)
+    lse = np.logaddexp(wide_a, wide_b)
+    finite = np.where(np.isneginf(lse), 0, lse)
+    out = np.exp(wide_a - finite)[..., None] * out_a + np.exp(wide_b - finite)[..., None] * out_b
+    return out.astype(out_a.dtype), lse.astype(lse_a.dtype)
+
+
+@answers.right()
+def merge_shares_divided(out_a, lse_a, out_b, lse_b):
+    lse = np.logaddexp(lse_a, lse_b)
+    finite = np.where(np.isneginf(lse), 0, lse)
+    a, b = np.exp(lse_a - finite), np.exp(lse_b - finite)
+    total = np.where(a + b == 0, 1, a + b)[..., None]
+    return (a[..., None] * out_a + b[..., None] * out_b) / total, lse
 
 
 @answers.right()
@@ -242,3 +264,9 @@ def merge_losing_lse(out_a, lse_a, out_b, lse_b):
     lse = np.logaddexp(lse_a, lse_b)
     share = np.nan_to_num(np.exp(lse_a - lse))[..., None]
     return share * out_a + (1 - share) * out_b, np.where(np.isneginf(lse_b), lse_b, lse)
+
+
+@answers.wrong("shares of the parts swapped")
+def merge_swapped_and_divided(out_a, lse_a, out_b, lse_b):
+    out, lse = merge_guarded(out_b, lse_a, out_a, lse_b)
+    return out, lse

@@ -1,6 +1,7 @@
 """Answers to streaming_attention, written as learners write them."""
 
 import math
+import mmap
 
 import numpy as np
 
@@ -148,7 +149,7 @@ def streaming_query_by_query(query, key, value, block_size):
 wrong("sum not rescaled", sum_factor=False)
 wrong("output not rescaled", output_factor=False)
 wrong("sum and output not rescaled", sum_factor=False, output_factor=False)
-wrong("rescaled the wrong way", turned=True)
+wrong("factor infinite at the first block", turned=True)
 wrong("maximum starts at 0", start=0.0)
 wrong("maximum starts too high", start=-100.0)
 wrong("block maximum instead of the running maximum", highest="block")
@@ -339,3 +340,98 @@ def streaming_in_full_blocks(query, key, value, block_size):
 
 
 wrong("a key lost between blocks", blocks=lambda n_k, size: [(at, at + max(size - 1, 1)) for at in range(0, n_k, size)])
+
+
+@answers.wrong("keys not read in blocks")
+def streaming_one_query_at_a_time(query, key, value, block_size):
+    output = np.empty((*query.shape[:-1], value.shape[-1]), query.dtype)
+    for place in np.ndindex(*query.shape[:-1]):
+        scores = key[place[:-1]] @ query[place] / math.sqrt(query.shape[-1])
+        output[place] = soft(scores) @ value[place[:-1]]
+    return output
+
+
+@answers.right()
+def streaming_key_by_key(query, key, value, block_size):
+    query, key, value, dtype = query.astype(np.float64), key.astype(np.float64), value.astype(np.float64), query.dtype
+    output = np.empty((*query.shape[:-1], value.shape[-1]))
+    for place in np.ndindex(*query.shape[:-1]):
+        highest, total, mixed = -math.inf, 0.0, np.zeros(value.shape[-1])
+        for a, b in regular(key.shape[-2], block_size):
+            for k, v in zip(key[place[:-1]][a:b], value[place[:-1]][a:b]):
+                score = float(k @ query[place]) / math.sqrt(query.shape[-1])
+                new = max(highest, score)
+                factor, e = math.exp(highest - new), math.exp(score - new)
+                total, mixed, highest = total * factor + e, mixed * factor + e * v, new
+        output[place] = mixed / total
+    return output.astype(dtype)
+
+
+@answers.wrong("queries cut with the keys")
+def streaming_queries_cut(query, key, value, block_size):
+    output = np.zeros((*query.shape[:-1], value.shape[-1]), query.dtype)
+    for a, b in regular(query.shape[-2], block_size):
+        output[..., a:b, :] = soft(scaled(query[..., a:b, :], key[..., a:b, :])) @ value[..., a:b, :]
+    return output
+
+
+@answers.wrong("exp missing in the factor")
+def streaming_factor_without_exp(query, key, value, block_size):
+    row_max, row_sum, output = None, 0, 0
+    for a, b in regular(key.shape[-2], block_size):
+        scores = scaled(query, key[..., a:b, :])
+        of_block = scores.max(axis=-1, keepdims=True)
+        new_max = of_block if row_max is None else np.maximum(row_max, of_block)
+        factor = 1 if row_max is None else row_max - new_max
+        e = np.exp(scores - new_max)
+        row_sum, output = row_sum * factor + e.sum(-1, keepdims=True), output * factor + e @ value[..., a:b, :]
+        row_max = new_max
+    return output / row_sum
+
+
+@answers.wrong("factor infinite at the first block")
+def streaming_factor_without_exp_from_the_start(query, key, value, block_size):
+    row_max, row_sum, output = -np.inf, 0, 0
+    for a, b in regular(key.shape[-2], block_size):
+        scores = scaled(query, key[..., a:b, :])
+        new_max = np.maximum(row_max, scores.max(axis=-1, keepdims=True))
+        e, factor = np.exp(scores - new_max), row_max - new_max
+        row_sum, output = row_sum * factor + e.sum(-1, keepdims=True), output * factor + e @ value[..., a:b, :]
+        row_max = new_max
+    return output / row_sum
+
+
+@answers.wrong("rescaled the wrong way")
+def streaming_rescaled_the_wrong_way(query, key, value, block_size):
+    row_max, row_sum, output = None, 0, 0
+    for a, b in regular(key.shape[-2], block_size):
+        scores = scaled(query, key[..., a:b, :])
+        of_block = scores.max(axis=-1, keepdims=True)
+        new_max = of_block if row_max is None else np.maximum(row_max, of_block)
+        factor = 1 if row_max is None else np.exp(new_max - row_max)
+        e = np.exp(scores - new_max)
+        row_sum, output = row_sum * factor + e.sum(-1, keepdims=True), output * factor + e @ value[..., a:b, :]
+        row_max = new_max
+    return output / row_sum
+
+
+@answers.wrong("scores of all keys kept")
+def streaming_not_at_all_in_torch(query, key, value, block_size):
+    import torch
+
+    q, k, v = (torch.from_numpy(np.array(array)).double() for array in (query, key, value))
+    return (torch.softmax(q @ k.mT / math.sqrt(q.shape[-1]), dim=-1) @ v).numpy().astype(query.dtype)
+
+
+@answers.wrong("scores of all keys kept")
+def streaming_into_mapped_memory(query, key, value, block_size):
+    shape = (*query.shape[:-1], key.shape[-2])
+    scores = np.frombuffer(mmap.mmap(-1, 8 * math.prod(shape))).reshape(shape)
+    for a, b in regular(key.shape[-2], block_size):
+        scores[..., a:b] = scaled(query, key[..., a:b, :])
+    highest = np.maximum.reduce([scores[..., a:b].max(-1, keepdims=True) for a, b in regular(key.shape[-2], block_size)])
+    output = total = 0
+    for a, b in regular(key.shape[-2], block_size):
+        e = np.exp(scores[..., a:b] - highest)
+        output, total = output + e @ value[..., a:b, :], total + e.sum(-1, keepdims=True)
+    return (output / total).astype(query.dtype)

@@ -6,28 +6,20 @@ import numpy as np
 
 from ...families.scores import (CAUSAL_APPLIED, PRODUCT_MISTAKES, SCALE_MISTAKES, SCORE_STEPS, divided_by, power_of_d_k,
     raw_scores_answer, score_cases, softmax_of, under_the_root, unscaled)
-from ...model import Case, Exercise, Mistake, normal
+from ...model import Case, Exercise, Mistake, alike, normal
 
 
 def _squared(query, key_t):
     return ((query[..., :, None] - key_t[..., None, :, :]) ** 2).sum(axis=-2)
 
 
-def _negative_squared(query, key_t):
-    return -_squared(query, key_t)
+DISTANCES = (lambda query, key_t: np.sqrt(_squared(query, key_t)),
+             lambda query, key_t: -np.sqrt(_squared(query, key_t)),
+             _squared, lambda query, key_t: -_squared(query, key_t))
 
 
-def _distance(query, key_t):
-    return np.sqrt(_squared(query, key_t))
-
-
-def _negative_distance(query, key_t):
-    return -_distance(query, key_t)
-
-
-def _raw_scores_cases():
-    large = Case("large entries", (normal(3, 5, seed=15, scale=80), normal(7, 5, seed=16, scale=80)))
-    return [*score_cases(), large]
+def _cases():
+    return [*score_cases(), Case("large entries", (normal(3, 5, seed=15, scale=80), normal(7, 5, seed=16, scale=80)))]
 
 
 EXERCISE = Exercise(
@@ -35,7 +27,7 @@ EXERCISE = Exercise(
     axes=dict(query="n_q d_k", key="n_k d_k"), answer_axes="n_q n_k",
     text="The scaled scores Q Kᵀ / sqrt(d_k) of shape (..., n_q, n_k), for queries of shape "
          "(..., n_q, d_k) and keys of shape (..., n_k, d_k).",
-    answer=raw_scores_answer, steps=SCORE_STEPS, cases=_raw_scores_cases, fitted=(divided_by, under_the_root, power_of_d_k),
+    answer=raw_scores_answer, steps=SCORE_STEPS, cases=_cases, fitted=(divided_by, under_the_root, power_of_d_k),
     hints=(
         "Entry (i, j) is the dot product of query i and key j. Which axis do the two share?",
         "A matrix product sums over the last axis of the left array and the last but one of the "
@@ -44,29 +36,26 @@ EXERCISE = Exercise(
         "query @ np.swapaxes(key, -1, -2) gives the dot products. Now divide by the square root of "
         "the last axis's length: math.sqrt(...) is a Python number and keeps the input's dtype.",
     ),
-    mistakes=SCALE_MISTAKES + PRODUCT_MISTAKES + (
-        Mistake("Q Qᵀ instead of Q Kᵀ", change={"roles": lambda query, key: (query, query)},
-                does="Queries meet queries: the keys do not matter.",
-                why="Entry (i, j) is the score of query i and key j.",
-                ask="Where do the keys come in?"),
-        Mistake("K Kᵀ instead of Q Kᵀ", change={"roles": lambda query, key: (key, key)},
-                does="Keys meet keys: the queries do not matter.",
-                why="Entry (i, j) is the score of query i and key j.",
-                ask="Where do the queries come in?"),
+    mistakes=(
+        *SCALE_MISTAKES, *PRODUCT_MISTAKES, CAUSAL_APPLIED,
+        *alike("Entry (i, j) is the score of query i and key j.", "Where do the queries come in, and where the keys?",
+               ("Q Qᵀ instead of Q Kᵀ", {"roles": lambda query, key: (query, query)},
+                "Queries meet queries: the keys do not matter."),
+               ("K Kᵀ instead of Q Kᵀ", {"roles": lambda query, key: (key, key)},
+                "Keys meet keys: the queries do not matter.")),
         Mistake("distance instead of dot product",
-                change=tuple(change for distance in (_distance, _negative_distance, _squared, _negative_squared)
+                change=tuple(change for distance in DISTANCES
                              for change in ({"product": distance, "scale": unscaled}, {"product": distance})),
                 does="The scores tell how far queries and keys are apart.",
                 why="Attention's score is the dot product: it grows with the lengths of both, and has a sign.",
                 ask="Which operation joins the features of a query and a key in a dot product?"),
         Mistake("one feature left out",
-                change=({"product": lambda query, key_t: query[..., 1:] @ key_t[..., 1:, :]},
-                        {"product": lambda query, key_t: query[..., :-1] @ key_t[..., :-1, :]}),
+                change=tuple({"product": lambda query, key_t, part=part: query[..., part] @ key_t[..., part, :]}
+                             for part in (slice(1, None), slice(None, -1))),
                 does="The first or the last feature does not count.",
                 why="All d_k products are added; positions run from 0 to d_k - 1, and range(n) ends at n - 1.",
                 ask="Which features do your loops or slices go through?"),
-        Mistake("mean instead of sum",
-                change={"scale": lambda scores, query, key: scores / query.shape[-1] ** 1.5},
+        Mistake("mean instead of sum", change={"scale": lambda scores, query, key: scores / query.shape[-1] ** 1.5},
                 does="The products are averaged over the features, and scaled besides.",
                 why="A dot product adds its terms; only the root of d_k divides.",
                 ask="What divides by d_k in your function?"),
@@ -74,38 +63,24 @@ EXERCISE = Exercise(
                 does="The scores are rounded down to whole numbers.",
                 why="// throws the fraction away, and with it the differences between scores.",
                 ask="Which operator divides without rounding?"),
-        Mistake("maximum already subtracted",
-                change={"finish_scores": lambda scores: scores - scores.max(axis=-1, keepdims=True)},
-                does="The largest score of each row is 0.",
-                why="Subtracting the maximum belongs to the softmax, which keeps exp from overflowing.",
-                ask="Which step of attention comes after the scores?"),
-        Mistake("softmax already applied", change={"finish_scores": softmax_of},
-                does="Each row sums to 1: the answer holds weights, not scores.",
-                why="Raw scores come before the softmax, and before the mask.",
-                ask="Which step of attention comes after the scores?"),
-        Mistake("exponential already taken", change={"finish_scores": np.exp},
-                does="The answer holds exp(score).",
-                why="The exponential belongs to the softmax, and so does what keeps it from overflowing.",
-                ask="Which step of attention comes after the scores?"),
-        CAUSAL_APPLIED,
-        Mistake("scores negated", change={"finish_scores": lambda scores: -scores},
-                does="Every score has the wrong sign.",
-                why="A query and a key that agree must have a high score.",
-                ask="What should the score of a vector with itself be?"),
-        Mistake("square root taken twice", alone=True,
-                change={"scale": lambda scores, query, key: scores / query.shape[-1] ** 0.25},
-                does="The scores are divided by the fourth root of d_k.",
-                why="Only one root is taken: the standard deviation of a sum of d_k products grows like sqrt(d_k).",
-                ask="How often do you take a root, and of what?"),
+        *alike("The maximum, the exponential and the softmax come after the raw scores, and after the mask.",
+               "Which step of attention comes after the scores?",
+               ("maximum already subtracted",
+                {"finish_scores": lambda scores: scores - scores.max(axis=-1, keepdims=True)},
+                "The largest score of each row is 0."),
+               ("softmax already applied", {"finish_scores": softmax_of},
+                "Each row sums to 1: the answer holds weights, not scores."),
+               ("exponential already taken", {"finish_scores": np.exp}, "The answer holds exp(score).")),
+        *alike("A query and a key that agree have a high score, and those that point away from each other a negative "
+               "one.",
+               "What should the score of a vector with itself be, and that of a vector and its opposite?",
+               ("scores negated", {"finish_scores": lambda scores: -scores}, "Every score has the wrong sign."),
+               ("absolute value", {"finish_scores": np.abs}, "No score is negative.")),
         Mistake("logarithm instead of the root", alone=True,
-                change=({"scale": lambda scores, query, key: scores / math.log(query.shape[-1] + 1)},
-                        {"scale": lambda scores, query, key: scores / np.float64(np.log(query.shape[-1]))}),
+                change=tuple({"scale": lambda scores, query, key, more=more: scores / np.log(query.shape[-1] + more)}
+                             for more in (1, 0)),
                 does="The scores are divided by a logarithm of d_k.",
                 why="The standard deviation of a sum of d_k products grows like sqrt(d_k).",
                 ask="How does the standard deviation of q · k grow with d_k?"),
-        Mistake("absolute value", change={"finish_scores": np.abs},
-                does="No score is negative.",
-                why="A negative score says that query and key point away from each other.",
-                ask="What should the score of a vector and its opposite be?"),
     ),
 )

@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 
-from ...model import PLAIN, Case, Exercise, Mistake, Step
+from ...model import PLAIN, Case, Exercise, Mistake, Step, alike
 
 
 def score_variance_answer(do, d_k, std_query, std_key):
@@ -17,6 +17,15 @@ def _variance_cases():
             ((4, 3.0, 5.0), (1, 2.0, 3.0), (7, 0.5, 3.0), (64, 1.5, 0.25), (11, 2.0, 7.0), (300, 0.13, 0.27))] + [
         Case("standard deviations of 1", (16, 1.0, 1.0)),
         Case("a standard deviation of 0", (5, 0.0, 2.0))]
+
+
+def _as_it_is(std):
+    return std
+
+
+def _finished(*ends):
+    """Another end, of the right variance and d_k."""
+    return tuple({"finish": end} for end in ends)
 
 
 EXERCISE = Exercise(
@@ -42,89 +51,52 @@ EXERCISE = Exercise(
         "There are d_k independent terms, each with variance std_query squared times std_key squared.",
     ),
     mistakes=(
-        Mistake("standard deviation instead of variance", change={"finish": lambda v, d_k: math.sqrt(v)},
-                does="The answer is the square root of the variance.",
-                why="The variance is asked for; the standard deviation is what the scale divides by.",
-                ask="Which of the two adds when independent terms are added?"),
-        Mistake("standard deviations not squared",
-                change={"of_query": lambda std: std, "of_key": lambda std: std},
-                does="The answer is d_k times the product of the standard deviations.",
-                why="Variances multiply here, and a variance is a standard deviation squared.",
-                ask="What is the variance of a number whose standard deviation is 3?"),
-        Mistake("query's standard deviation not squared", change={"of_query": lambda std: std},
-                does="The query's standard deviation enters once, the key's squared.",
-                why="A variance is a standard deviation squared, for both.",
-                ask="What is the variance of one entry of the query?"),
-        Mistake("key's standard deviation not squared", change={"of_key": lambda std: std},
-                does="The key's standard deviation enters once, the query's squared.",
-                why="A variance is a standard deviation squared, for both.",
-                ask="What is the variance of one entry of the key?"),
-        Mistake("no factor d_k", change={"terms": lambda d_k: 1},
-                does="The answer does not grow with d_k. It is the variance of one product, or of "
-                     "the scaled score.",
-                why="The unscaled score is a sum of d_k independent products, and their variances add.",
-                ask="How many products does a score add up?"),
-        Mistake("standard deviations taken as 1", change={"of_query": lambda std: 1, "of_key": lambda std: 1},
-                does="The answer is d_k whatever the standard deviations are.",
-                why="d_k is the variance for entries of standard deviation 1; here they are given.",
-                ask="What becomes of the score if all queries are twice as long?"),
-        Mistake("standard deviations to the fourth power",
-                change=({"of_query": lambda std: std ** 4, "of_key": lambda std: std ** 4},
-                        {"finish": lambda v, d_k: v ** 2}),
-                does="The standard deviations enter to the fourth power: something is squared twice.",
-                why="A variance is a standard deviation squared, once.",
-                ask="What is the variance of a number whose standard deviation is 3?"),
-        Mistake("standard deviations added",
-                change=({"of_query": lambda std: std, "of_key": lambda std: std, "join": lambda a, b: (a + b) ** 2},),
-                does="The two standard deviations are added, where they should be multiplied.",
-                why="The terms of a score are products of two entries, and independent variances multiply there.",
-                ask="Is q_1 k_1 a sum or a product of the two entries?"),
-        Mistake("d_k - 1 instead of d_k", change={"terms": lambda d_k: d_k - 1},
-                does="One term of the sum is missing.",
-                why="d_k - 1 belongs to the estimate of a variance from samples; here d_k variances are added.",
-                ask="What should the answer be for d_k = 1?"),
-        Mistake("a factor of 2", change=tuple({"finish": lambda v, d_k, f=f: f * v} for f in (2, 0.5, 4, 0.25)),
-                does="The answer is 2 or 4 times too large or too small.",
-                why="Each of the d_k products counts once, with the product of the two variances.",
-                ask="Where does the 2 come from?"),
-        Mistake("cut to an integer",
-                change=({"finish": lambda v, d_k: np.trunc(v)}, {"finish": lambda v, d_k: np.rint(v)}),
-                does="The answer has no fraction.",
-                why="A variance is a real number.",
-                ask="Which of your operations throws the fraction away?"),
-        Mistake("d_k squared", change={"terms": lambda d_k: d_k ** 2},
-                does="The answer grows like d_k squared.",
-                why="That is the variance of d_k equal terms. These are independent: variances add, "
-                    "and standard deviations do not.",
-                ask="What is the variance of the sum of two independent numbers?"),
-        Mistake("sqrt(d_k) instead of d_k", change={"terms": math.sqrt},
-                does="The answer grows like the square root of d_k.",
-                why="The standard deviation grows like sqrt(d_k), the variance like d_k.",
-                ask="Which of the two adds when independent terms are added?"),
-        Mistake("divided by d_k", change={"finish": lambda v, d_k: v / d_k ** 2},
-                does="The answer shrinks as d_k grows.",
-                why="A score is a sum of d_k terms, not a mean.",
-                ask="Does a longer sum of independent terms vary more or less?"),
+        *alike("The variance is asked for: that of independent terms adds, and so it grows like d_k, the standard "
+               "deviation "
+               "like its root.",
+               "Which of the two adds when independent terms are added, and how many terms does a score have?",
+               ("standard deviation instead of variance", _finished(lambda v, d_k: math.sqrt(v)),
+                "The answer is the square root of the variance."),
+               ("no factor d_k", {"terms": lambda d_k: 1},
+                "The answer does not grow with d_k: it is the variance of one product."),
+               ("d_k - 1 instead of d_k", {"terms": lambda d_k: d_k - 1}, "One term of the sum is missing."),
+               ("d_k squared", {"terms": lambda d_k: d_k ** 2},
+                "The answer grows like d_k squared, as if all terms were equal."),
+               ("sqrt(d_k) instead of d_k", {"terms": math.sqrt}, "The answer grows like the square root of d_k."),
+               ("divided by d_k", _finished(lambda v, d_k: v / d_k ** 2), "The answer shrinks as d_k grows."),
+               ("a factor of 2", tuple({"finish": lambda v, d_k, f=f: f * v} for f in (2, 0.5, 4, 0.25)),
+                "The answer is 2 or 4 times too large or too small.")),
+        *alike("A variance is a standard deviation squared, once, for query and key.",
+               "What is the variance of a number whose standard deviation is 3?",
+               ("standard deviations not squared", {"of_query": _as_it_is, "of_key": _as_it_is},
+                "The standard deviations enter as they are, not squared."),
+               ("query's standard deviation not squared", {"of_query": _as_it_is},
+                "The query's standard deviation enters as it is."),
+               ("key's standard deviation not squared", {"of_key": _as_it_is},
+                "The key's standard deviation enters as it is."),
+               ("standard deviations to the fourth power",
+                ({"of_query": lambda std: std ** 4, "of_key": lambda std: std ** 4}, *_finished(lambda v, d_k: v ** 2)),
+                "The standard deviations enter to the fourth power: something is squared twice."),
+               ("standard deviations taken as 1", {"of_query": lambda std: 1, "of_key": lambda std: 1},
+                "The standard deviations have no part in the answer: they count as 1.")),
+        *alike("The terms of a score are products of two entries, and the variances of independent factors of mean 0 "
+               "multiply.",
+               "Is q_1 k_1 a sum, a mean or a product of the two entries, and what if all keys are twice as long?",
+               ("standard deviations added",
+                {"of_query": _as_it_is, "of_key": _as_it_is, "join": lambda a, b: (a + b) ** 2},
+                "The two standard deviations are added, where they should be multiplied."),
+               ("variances averaged", {"join": lambda a, b: (a + b) / 2},
+                "What belongs to query and key is averaged, where it should be multiplied."),
+               ("variances added", {"join": lambda a, b: a + b},
+                "What belongs to query and key is added, where it should be multiplied."),
+               ("key's variance left out", {"join": lambda a, b: a}, "The answer does not depend on the key."),
+               ("query's variance left out", {"join": lambda a, b: b}, "The answer does not depend on the query.")),
         Mistake("one of the two alone counted", alone=True, change=({"join": max}, {"join": min}),
                 does="Only the larger, or the smaller, of the two variances counts.",
                 why="The terms of a score are products of two entries, and independent variances multiply there.",
                 ask="What becomes of the score if all keys are twice as long?"),
-        Mistake("variances averaged",
-                change={"join": lambda a, b: (a + b) / 2},
-                does="The two variances are averaged, where they should be multiplied.",
-                why="The terms of a score are products of two entries, and independent variances multiply there.",
-                ask="Is q_1 k_1 a mean or a product of the two entries?"),
-        Mistake("variances added", change={"join": lambda a, b: a + b},
-                does="The two variances are added, where they should be multiplied.",
-                why="Variances add for a sum; the terms of a score are products.",
-                ask="Is q_1 k_1 a sum or a product of the two entries?"),
-        Mistake("key's variance left out", change={"join": lambda a, b: a},
-                does="The answer does not depend on the key.",
-                why="The variance of a product of independent numbers of mean 0 has both factors.",
-                ask="What becomes of the score if all keys are twice as long?"),
-        Mistake("query's variance left out", change={"join": lambda a, b: b},
-                does="The answer does not depend on the query.",
-                why="The variance of a product of independent numbers of mean 0 has both factors.",
-                ask="What becomes of the score if all queries are twice as long?"),
+        Mistake("cut to an integer", change=_finished(lambda v, d_k: np.trunc(v), lambda v, d_k: np.rint(v)),
+                does="The answer has no fraction.",
+                why="A variance is a real number.", ask="Which of your operations throws the fraction away?"),
     ),
 )

@@ -4,9 +4,10 @@ from dataclasses import replace
 
 import numpy as np
 
-from ...families.softmax import (AFTER_MISTAKES, AXIS_MISTAKES, EPSILONS, EXPONENTIAL_MISTAKES, KEEPDIMS_MISTAKES,
-    NO_MAXIMUM, SHIFT_MISTAKES, SIGN, SOFTMAX_STEPS, TOTAL_MISTAKES, UNIFORM, extreme_rows, no_shift)
-from ...model import FLOAT16, FLOAT32, HUGE, LEADING, PLAIN, SMALL, SQUARE, Case, Exercise, Mistake, Step, each, normal
+from ...families.choose import pick
+from ...families.softmax import ALL_SOFTMAX_MISTAKES, EPSILONS, NO_MAXIMUM, SOFTMAX_STEPS, extreme_rows, no_shift
+from ...model import (FLOAT16, FLOAT32, HUGE, LEADING, PLAIN, SMALL, SQUARE, Case, Exercise, Mistake, Step, alike, each,
+    normal)
 
 
 def temperature_softmax_answer(do, scores, temperature):
@@ -41,7 +42,8 @@ def _temperature_cases():
         return case(HUGE, [row, [0.0] * (len(row) - 1) + [1.0]], temperature, extreme=True)
 
     return [
-        case(PLAIN, [[0, 2, 6], [2, 4, 8]], 2.0), case(PLAIN, [[1, -2, 3]], 0.5), case(PLAIN, [[0, 3], [3, 6]], 3),
+        case(PLAIN, [[0, 2, 6], [2, 4, 8]], 2.0), case(PLAIN, [[1, -2, 3]], 0.5), case(PLAIN, [[-3, -1]], 2.0),
+        case(PLAIN, [[0, 3], [3, 6]], 3),
         Case(PLAIN, (normal(5, 7, seed=1), 2.0)), Case(PLAIN, (normal(7, 3, seed=2), 0.5)),
         Case(PLAIN, (normal(7, 11, seed=3), 0.7)), Case(PLAIN, (normal(3, 5, seed=12), 2.6)),
         case(SQUARE, [[0, 2], [4, 10]], 2.0), Case(SQUARE, (normal(5, 5, seed=3), 3.0)),
@@ -61,6 +63,26 @@ def _temperature_cases():
     ]
 
 
+def _tempered(*ways):
+    """Other scores, made of scores and temperature."""
+    return tuple({"temper": way} for way in ways)
+
+
+def _divided_by(*numbers):
+    return _tempered(*(lambda s, t, of=of: s / of(t) for of in numbers))
+
+
+def _afterwards(*late):
+    """The weights of an ordinary softmax changed by the temperature."""
+    return tuple({"temper": _untempered, "weights_late": change} for change in late)
+
+
+def _maximum(of, **more):
+    """Another number subtracted, made of the row's maximum before it is divided, and the temperature."""
+    return {"shift": no_shift, "shift_late": lambda tempered, s, t: tempered - of(s.max(axis=-1, keepdims=True), t),
+            **more}
+
+
 TEMPERATURE_MISTAKES = (
     Mistake("temperature ignored", change={"temper": _untempered},
             does="The weights are the same at every temperature.",
@@ -72,45 +94,61 @@ TEMPERATURE_MISTAKES = (
             does="A high temperature sharpens the weights, a low one evens them out.",
             why="It is the other way round: scores are divided by the temperature.",
             ask="What should happen to the weights when the temperature becomes very high?"),
-    Mistake("temperature after the softmax",
-            change=tuple({"temper": _untempered, "weights_late": late} for late in (
-                lambda w, t: w / t, lambda w, t: w * t, _renormalised_power)),
-            does="The temperature changes the weights of an ordinary softmax, not the scores.",
-            why="Then the rows no longer sum to 1; or, if they are made to, a weight that underflowed "
-                "to 0 stays 0 at any temperature.",
-            ask="What has to be divided by the temperature, the scores or the weights?"),
-    Mistake("power of the weights not normalised",
-            change=tuple({"temper": _untempered, "weights_late": late} for late in (
-                lambda w, t: w ** (1 / t), lambda w, t: w ** t)),
-            does="The weights of an ordinary softmax are raised to a power, and left at that: no row sums to 1.",
-            why="exp(s / T) is exp(s) to the power 1 / T, but the sum below the fraction line is another one then: the "
-                "powers have to be divided by their own sum.",
-            ask="What do the weights of a row sum to after your power?"),
-    Mistake("only the maximum divided by the temperature",
-            change={"temper": _untempered, "shift": no_shift,
-                    "shift_late": lambda tempered, s, t: tempered - s.max(axis=-1, keepdims=True) / t},
-            does="The weights are the same at every temperature; for large scores exp overflows, or all "
-                 "exponentials underflow.",
-            why="What is subtracted from all scores of a row has no effect. The scores themselves have to "
-                "be divided.",
+    *alike("The scores are divided, not the weights: exp(s / T) is exp(s) to the power 1 / T, and the sum of such "
+           "powers is "
+           "another one.",
+           "What has to be divided by the temperature, and what do the weights of a row sum to in your function?",
+           ("temperature after the softmax", _afterwards(lambda w, t: w / t, lambda w, t: w * t, _renormalised_power),
+            "The temperature changes the weights of an ordinary softmax, not the scores: a weight that underflows "
+            "stays 0."),
+           ("power of the weights not normalised", _afterwards(lambda w, t: w ** (1 / t), lambda w, t: w ** t),
+            "The weights of an ordinary softmax are raised to a power, and left at that: no row sums to 1."),
+           ("temperature only above the fraction line", {"below": lambda p, t: p ** t},
+            "The exponentials above the fraction line have the temperature, their sum has not."),
+           ("temperature only below the fraction line", {"above": lambda p, t: p ** t},
+            "The sum has the temperature, the exponentials above the fraction line have not.")),
+    Mistake("only the maximum divided by the temperature", change=_maximum(lambda m, t: m / t, temper=_untempered),
+            does="The weights are the same at every temperature; for large scores exp overflows, or all exponentials "
+                 "underflow.",
+            why="What is subtracted from all scores of a row has no effect. The scores themselves have to be divided.",
             ask="Which brackets are missing in (scores - maximum) / temperature?"),
-    Mistake("temperature only above the fraction line", change={"below": lambda p, t: p ** t},
-            does="The exponentials above the fraction line have the temperature, their sum has not.",
-            why="The sum must run over the same exponentials, or the rows do not sum to 1.",
-            ask="What do the weights of a row sum to?"),
-    Mistake("temperature only below the fraction line", change={"above": lambda p, t: p ** t},
-            does="The sum has the temperature, the exponentials above the fraction line have not.",
-            why="The sum must run over the same exponentials, or the rows do not sum to 1.",
-            ask="What do the weights of a row sum to?"),
-    Mistake("square root of the temperature", change={"temper": lambda s, t: s / np.sqrt(t)},
-            does="The scores are divided by the square root of the temperature.",
-            why="The square root belongs to d_k in the scale of the scores, not to the temperature.",
-            ask="Which number should two scores that differ by the temperature differ by?"),
-    Mistake("square of the temperature",
-            change=({"temper": lambda s, t: s / t ** 2}, {"temper": lambda s, t: s * t ** 2}),
-            does="The temperature enters twice.",
-            why="Scores are divided by the temperature once.",
-            ask="In which lines does your function use the temperature?"),
+    *alike("The maximum that is subtracted has to be that of the divided scores: then the largest exponent is 0.",
+           "What is the largest exponent for the scores 10000, 9990 at a temperature of 10?",
+           ("maximum of the undivided scores", _maximum(lambda m, t: m),
+            "The maximum is taken before the scores are divided by the temperature. For small scores that does no "
+            "harm; for "
+            "large ones exp overflows or all exponentials underflow."),
+           ("maximum multiplied by the temperature", _maximum(lambda m, t: m * t),
+            "The maximum is multiplied by the temperature, the scores are divided by it. For small scores that does no "
+            "harm; "
+            "for large ones exp overflows or all exponentials underflow.")),
+    *alike("Scores are divided by the temperature as it is given, once: it may be any number above 0, and 1 leaves the "
+           "softmax "
+           "as it is.",
+           "What are the weights at a temperature of 1, and what should one of 0.5 do to the difference of two scores?",
+           ("square root of the temperature", _divided_by(np.sqrt),
+            "The scores are divided by the square root of the temperature."),
+           ("square of the temperature", _tempered(lambda s, t: s / t ** 2, lambda s, t: s * t ** 2),
+            "The temperature enters twice."),
+           ("1 added to the temperature", _divided_by(lambda t: 1 + t), "The scores are divided by 1 + temperature."),
+           ("temperature never below 1", _divided_by(lambda t: max(t, 1)), "Temperatures below 1 count as 1."),
+           ("temperature rounded to a whole number",
+            _divided_by(lambda t: max(1, int(t)), lambda t: max(1, round(t)), np.ceil, lambda t: float(int(t)),
+                        np.round,
+                        lambda t: int(t) or t),
+            "The scores are divided by a whole number: the fraction of the temperature is lost."),
+           ("another function of the temperature",
+            _tempered(lambda s, t: s / np.log1p(t), lambda s, t: s / (1 + np.log1p(t)), lambda s, t: s * np.exp(-t),
+                      lambda s, t: s / np.log(t), lambda s, t: s / np.log2(t), lambda s, t: s * (1 + t),
+                      lambda s, t: s * (1 - t),
+                      lambda s, t: s / (1 + t * t), lambda s, t: s / np.tanh(t), lambda s, t: s * np.exp(1 / t),
+                      lambda s, t: s / (1 + 1 / t), lambda s, t: s / (t + 1 / t), lambda s, t: s / t + s,
+                      lambda s, t: s - s / t,
+                      lambda s, t: s / t ** 3, lambda s, t: s / (2 * t), lambda s, t: s / t / np.sqrt(s.shape[-1]),
+                      lambda s, t: s / t / s.shape[-1]),
+            "The scores are divided by something else that is computed from the temperature."),
+           ("temperature as the base of the power", _tempered(lambda s, t: s * np.log(t)),
+            "The powers are temperature ** score.")),
     Mistake("square of the scores over the temperature", change={"temper": lambda s, t: s * s / t},
             does="Each score is squared before it is divided.",
             why="A score of -3 would get as much weight as one of 3.",
@@ -119,75 +157,29 @@ TEMPERATURE_MISTAKES = (
             does="The scores are divided by the temperature and rounded down.",
             why="// throws the fraction away, and with it differences between scores.",
             ask="Which operator divides without rounding?"),
-    Mistake("epsilon added to the temperature",
-            change=tuple({"temper": lambda s, t, e=e: s / (t + e)} for e in EPSILONS),
+    Mistake("epsilon added to the temperature", change=_divided_by(*(lambda t, e=e: t + e for e in EPSILONS)),
             numbers=each(lambda e: {"temper": lambda s, t: s / (t + e)}, lambda e: 0 < e < 1),
             does="The scores are divided by slightly more than the temperature.",
             why="The temperature is above 0; a small number added to it shows at low temperatures.",
             ask="Can the temperature be 0 here?"),
-    Mistake("1 added to the temperature", change={"temper": lambda s, t: s / (1 + t)},
-            does="The scores are divided by 1 + temperature.",
-            why="A temperature of 1 leaves the softmax as it is: scores are divided by the temperature itself.",
-            ask="What are the weights at a temperature of 1?"),
-    Mistake("temperature never below 1", change={"temper": lambda s, t: s / max(t, 1)},
-            does="Temperatures below 1 count as 1.",
-            why="A temperature below 1 sharpens the weights.",
-            ask="What should a temperature of 0.5 do?"),
-    Mistake("temperature rounded to a whole number",
-            change=tuple({"temper": lambda s, t, cut=cut: s / cut(t)} for cut in (
-                lambda t: max(1, int(t)), lambda t: max(1, round(t)), np.ceil, lambda t: float(int(t)), np.round,
-                lambda t: int(t) or t)),
-            does="The scores are divided by a whole number: the fraction of the temperature is lost.",
-            why="A temperature of 2.6 lies between 2 and 3, and one of 0.5 is not 0 and not 1.",
-            ask="Which of your lines makes an integer of the temperature?"),
-    Mistake("a fixed temperature",
-            change=tuple({"temper": lambda s, t, c=c: s / c} for c in (2.0, 0.5)),
+    Mistake("a fixed temperature", change=_divided_by(lambda t: 2.0, lambda t: 0.5),
             numbers=each(lambda c: {"temper": lambda s, t: s / c}),
             does="The scores are divided by the same number at every temperature.",
             why="The caller says how high the temperature is.",
             ask="Where does your function use its parameter temperature?"),
     Mistake("temperature kept within limits",
-            change=tuple({"temper": lambda s, t, limit=limit: s / limit(t)} for limit in (
-                lambda t: max(t, 0.1), lambda t: min(t, 10), lambda t: min(t, 1), lambda t: max(t, 0.5), lambda t: min(t, 2))),
+            change=_divided_by(lambda t: max(t, 0.1), lambda t: min(t, 10), lambda t: min(t, 1), lambda t: max(t, 0.5),
+                               lambda t: min(t, 2)),
             numbers=lambda numbers: [{"temper": lambda s, t, c=c, cut=cut: s / cut(t, c)}
                                      for c in numbers if c > 0 for cut in (min, max)],
             does="A temperature above or below a limit counts as the limit.",
             why="Any temperature above 0 is allowed.",
             ask="Which temperatures does your function change?"),
-    Mistake("maximum multiplied by the temperature",
-            change={"shift": no_shift, "shift_late": lambda tempered, s, t: tempered - s.max(axis=-1, keepdims=True) * t},
-            does="The maximum is multiplied by the temperature, the scores are divided by it. For small scores that does "
-                 "no harm; for large ones exp overflows or all exponentials underflow.",
-            why="Only with the maximum of what goes into exp is the largest exponent 0.",
-            ask="Of which numbers is the maximum that you subtract?"),
-    Mistake("another function of the temperature",
-            change=tuple({"temper": lambda s, t, of=of: of(s, t)} for of in (
-                lambda s, t: s / np.log1p(t), lambda s, t: s / (1 + np.log1p(t)), lambda s, t: s * np.exp(-t),
-                lambda s, t: s / np.log(t), lambda s, t: s / np.log2(t), lambda s, t: s * (1 + t),
-                lambda s, t: s * (1 - t), lambda s, t: s / (1 + t * t), lambda s, t: s / np.tanh(t),
-                lambda s, t: s * np.exp(1 / t), lambda s, t: s / (1 + 1 / t), lambda s, t: s / (t + 1 / t),
-                lambda s, t: s / t + s, lambda s, t: s - s / t, lambda s, t: s / t ** 3, lambda s, t: s / (2 * t),
-                lambda s, t: s / t / np.sqrt(s.shape[-1]), lambda s, t: s / t / s.shape[-1])),
-            does="The scores are divided by something else that is computed from the temperature.",
-            why="Scores are divided by the temperature as it is given.",
-            ask="What are the weights at a temperature of 1, and what should they be?"),
-    Mistake("temperature as the base of the power", change={"temper": lambda s, t: s * np.log(t)},
-            does="The powers are temperature ** score.",
-            why="The base stays e; the temperature divides the exponent.",
-            ask="What would the weights be at a temperature of 1?"),
-    Mistake("maximum of the undivided scores",
-            change={"shift": no_shift,
-                    "shift_late": lambda tempered, s, t: tempered - s.max(axis=-1, keepdims=True)},
-            does="The maximum is taken before the scores are divided by the temperature. For small "
-                 "scores that does no harm; for large ones exp overflows or all exponentials underflow.",
-            why="Only with the maximum of what goes into exp is the largest exponent 0.",
-            ask="What is the largest exponent for the scores 10000, 9990 at a temperature of 10?"),
+    # the temperature may come after exp, too
+    replace(NO_MAXIMUM, change=(NO_MAXIMUM.change, {
+        "shift": no_shift, "temper": _untempered,
+        "above": lambda powers, t: powers ** (1 / t), "below": lambda powers, t: powers ** (1 / t)})),
 )
-
-# the temperature may come after exp, too
-NO_MAXIMUM_AT_ALL = replace(NO_MAXIMUM, change=(NO_MAXIMUM.change, {
-    "shift": no_shift, "temper": _untempered,
-    "above": lambda powers, t: powers ** (1 / t), "below": lambda powers, t: powers ** (1 / t)}))
 
 EXERCISE = Exercise(
     name="temperature_softmax", signature="(scores, temperature)", place=4,
@@ -211,7 +203,26 @@ EXERCISE = Exercise(
         "First scores / temperature; from it subtract its own maximum over the last axis, with "
         "keepdims=True; then np.exp; then divide by the sum over the last axis.",
     ),
-    mistakes=(*TEMPERATURE_MISTAKES, NO_MAXIMUM_AT_ALL, *SHIFT_MISTAKES[1:], *EXPONENTIAL_MISTAKES, SIGN,
-              *TOTAL_MISTAKES,
-              *AXIS_MISTAKES, *KEEPDIMS_MISTAKES, *AFTER_MISTAKES, UNIFORM),
+    mistakes=(
+        *TEMPERATURE_MISTAKES,
+        *pick(ALL_SOFTMAX_MISTAKES, "minimum subtracted instead of maximum", "mean subtracted instead of maximum",
+              "median subtracted instead of maximum", "maximum never below 0",
+              "a fixed number subtracted instead of the maximum",
+              "one maximum for the whole array", "one score subtracted instead of the maximum",
+              "maximum of absolute values",
+              "divided by the maximum", "maximum added", "scores clipped", "standardised scores", "no exponential",
+              "absolute values instead of exponentials", "squares instead of exponentials", "power of 2 instead of e",
+              "power of 10 instead of e", "exponential taken twice", "softplus instead of exp",
+              "1 subtracted from the exponentials", "sigmoid instead of softmax", "argmax instead of softmax",
+              "sign flipped",
+              "not divided by the sum", "divided by the mean", "divided by the Euclidean length",
+              "divided by the number of scores", "sum over the wrong axis", "sum without keepdims",
+              "epsilon in the denominator",
+              "sum never below 1", "one score left out of the sum",
+              "exponential of the sum instead of the sum of exponentials", "divided by the sum of the scores",
+              "logarithm of the softmax", "softmax over everything", "softmax over the queries' axis",
+              "softmax over the first axis", "softmax over all axes but the first", "softmax over the second axis",
+              "maximum without keepdims", "maximum over the wrong axis", "rounded", "small weights raised",
+              "softmax twice",
+              "uniform weights")),
 )

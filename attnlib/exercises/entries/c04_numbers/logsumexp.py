@@ -4,12 +4,10 @@ from dataclasses import replace
 
 import numpy as np
 
-from ...families.choose import named
 from ...families.logsumexp import BASES, DEAD_ROW, LOG_MISTAKES, LOWEST
 from ...families.masks import ZERO_FILL
-from ...families.softmax import AXIS_GIVEN, LOW_FILLS, NO_MAXIMUM, SHIFT_MISTAKES, SIGN, extreme_rows, low_rows
-from ...model import (FLOAT16, FLOAT32, HUGE, LEADING, NEG_INF, PLAIN, SMALL, SQUARE, Case, Exercise, Mistake, Step,
-    normal)
+from ...families.softmax import LOW_FILLS, NO_MAXIMUM, along_cases
+from ...model import HUGE, Case, Exercise, Mistake, Step, alike
 
 
 def logsumexp_answer(do, scores, axis=-1):
@@ -59,203 +57,197 @@ def _low_as(value):
     return {"scores_in": lambda s: np.where(np.isneginf(s), value, s), "finish": finish}
 
 
-def _lse_cases():
-    f4, f2, inf = np.float32, np.float16, np.inf
+def _cases():
+    inf = np.inf
 
-    def case(aspect, scores, *axis, dtype=np.float64, extreme=False):
-        return Case(aspect, (np.array(scores, dtype), *axis), extreme)
+    def dead(scores, *axis, dtype=np.float64):
+        return Case(DEAD_ROW, (np.array(scores, dtype), *axis), dtype != np.float64)
 
-    return [
-        case(PLAIN, [[0, 1, 3], [2, 5, 4]]), case(PLAIN, [[1, -2, 3]]),
-        Case(PLAIN, (normal(5, 7, seed=1),)), Case(PLAIN, (normal(7, 3, seed=2) + 1,)),
-        Case(PLAIN, (normal(11, 7, seed=3),)),
-        case(SQUARE, [[0, 1], [2, 5]]), Case(SQUARE, (normal(5, 5, seed=3),)),
-        case("one axis", [0, 1, 3]), Case("one axis", (normal(7, seed=4),)),
-        case(LEADING, [[[0, 1], [2, 5]]]), Case(LEADING, (normal(2, 5, 3, seed=5),)),
-        Case(LEADING, (normal(2, 3, 5, 7, seed=6),)),
-        case(AXIS_GIVEN, [[0, 1], [2, 5]], 0), Case(AXIS_GIVEN, (normal(5, 3, seed=7), 0)),
-        Case(AXIS_GIVEN, (normal(5, 3, seed=7), 1)), Case(AXIS_GIVEN, (normal(2, 5, 3, seed=8), 1)),
-        Case(AXIS_GIVEN, (normal(2, 5, 3, seed=8), -2)), Case(AXIS_GIVEN, (normal(3, 5, 2, seed=9), -3)),
-        Case(AXIS_GIVEN, (normal(3, 5, 2, seed=9), 2)),
-        Case(SMALL, (normal(3, 5, seed=10) * 1e-3,)),
-        case(HUGE, [[10000, 9999]], extreme=True), case(HUGE, [[-10000, -9999]], extreme=True),
-        case(HUGE, [[10000, 9999], [-10000, -9999]], extreme=True),
-        *extreme_rows(lambda aspect, row, extreme: case(aspect, [row], extreme=extreme)),
-        case(NEG_INF, [[0, -inf], [1, 2]], extreme=True), case(NEG_INF, [[1, -inf, 3], [-inf, -inf, 2]], extreme=True),
-        *low_rows(case),
-        case(DEAD_ROW, [[-inf, -inf]]), case(DEAD_ROW, [[0, 1], [-inf, -inf]]),
-        case(DEAD_ROW, [-inf, -inf, -inf]), case(DEAD_ROW, [[0, -inf], [1, -inf]], 0),
-        case(FLOAT32, [[0, 1, 3], [2, 5, 4]], dtype=f4), Case(FLOAT32, (normal(5, 3, seed=11, dtype=f4),)),
-        case(FLOAT32, [[80, 100, 99], [101, 1, 100]], dtype=f4, extreme=True),
-        case(FLOAT16, [[0, 1, 3], [2, 4, 1]], dtype=f2),
-        case(FLOAT16, [[20, 21, 19], [0, 1, 2]], dtype=f2, extreme=True),
-        case(FLOAT16, [[-inf, -inf], [1, 2]], dtype=f2, extreme=True),
-    ]
+    return [*along_cases(), Case(HUGE, (np.array([[10000.0, 9999.0], [-10000.0, -9999.0]]),), True),
+            dead([[-inf, -inf]]),
+            dead([[0, 1], [-inf, -inf]]), dead([-inf, -inf, -inf]), dead([[0, -inf], [1, -inf]], 0),
+            dead([[-inf, -inf], [1, 2]], dtype=np.float16)]
 
 
-CLIPS = (50, 80, 88, 100, 500, 700)
+def _measured_from(*highest, **more):
+    """Another number than the row's maximum."""
+    return tuple({"highest": number, **more} for number in highest)
 
 
 def _centred(centre):
-    return {"highest": lambda scores, axis: centre(scores, axis=axis, keepdims=True)}
+    return lambda scores, axis: centre(scores, axis=axis, keepdims=True)
 
+
+def _added(*ways):
+    """Another way to join the logarithm and the maximum."""
+    return tuple({"add_back": way} for way in ways)
+
+
+def _ended(*ends):
+    """Another answer, of the log-sum-exp with its axis kept, the scores and the axis."""
+    return tuple({"finish": end} for end in ends)
+
+
+def _instead(answer):
+    return {"answer": lambda scores, axis=-1: answer(scores, axis)}
+
+
+def _clipped(c):
+    return (lambda s: np.clip(s, -c, c), lambda s: np.minimum(s, c), lambda s: np.maximum(s, -c))
+
+
+def _scores(*changes):
+    return tuple({"scores_in": change} for change in changes)
+
+
+def _axis(*axes):
+    return tuple({"axis": axis} for axis in axes)
+
+
+def _by_default(number):
+    return _axis(lambda axis, scores: number, lambda axis, scores: number if axis == -1 else axis)
+
+
+UNGUARDED = {"guard": lambda highest: highest}
+UNSHIFTED = {"guard": lambda highest: np.zeros_like(highest)}
 
 LSE_SHIFTS = (
     replace(NO_MAXIMUM,
-            change=({"guard": lambda highest: np.zeros_like(highest)},
-                    {"guard": lambda highest: highest, "log": lambda total: total,
+            change=(UNSHIFTED,
+                    {**UNGUARDED, "log": lambda total: total,
                      "add_back": lambda logs, m, axis: np.log(logs * np.exp(m))}),
             does="For small scores it is right. For scores above 709 (above 88 in float32, above 11 in "
                  "float16) exp overflows to inf; in a row far below 0 the sum underflows, and its "
                  "logarithm is -inf.",
             why="The maximum can be taken out of the sum: subtract it from the scores, and add it to "
                 "the logarithm. Then no exponent is above 0, and the sum is at least 1."),
-    replace(named("minimum subtracted instead of maximum", SHIFT_MISTAKES),
-            change=(_centred(np.min), {"highest": lambda scores, axis: scores.min()})),
-    replace(named("mean subtracted instead of maximum", SHIFT_MISTAKES),
-            change=(_centred(np.mean), {"highest": lambda scores, axis: scores.mean()}),
-            does="A score far above the mean of its row still overflows; and one score of -inf spoils "
-                 "the whole row."),
-    replace(named("one score subtracted instead of the maximum", SHIFT_MISTAKES),
-            change=tuple({"highest": lambda scores, axis, i=i: np.take(scores, [i], axis=axis)} for i in (0, -1))),
-    replace(named("one maximum for the whole array", SHIFT_MISTAKES),
-            change=({"highest": lambda scores, axis: scores.max()},
-                    {"highest": lambda scores, axis: scores.max(), "guard": lambda highest: highest}),
-            does="In a row that lies far below the largest score of all the sum underflows, and its "
-                 "logarithm is -inf. If all scores are -inf, so is that maximum, and -inf - -inf is NaN unless "
-                 "you see to it.",
-            why="Each row needs its own maximum, so that its sum is at least 1."),
-    replace(named("maximum of absolute values", SHIFT_MISTAKES),
-            change=_centred(lambda scores, **axis: np.abs(scores).max(**axis)),
-            does="In a row of large negative scores the sum underflows; a score of -inf spoils its row."),
-    replace(named("divided by the maximum", SHIFT_MISTAKES),
-            change=({"subtract": lambda s, m: s / m},
-                    {"subtract": lambda s, m: s / m, "add_back": lambda logs, m, axis: logs * m}),
-            why="exp(score - maximum) is put right by adding the maximum to the logarithm; after a "
-                "division nothing puts it right.",
-            ask="Which operation on the scores takes a factor exp(maximum) out of the sum?"),
-    replace(named("maximum added", SHIFT_MISTAKES),
-            change=({"subtract": lambda s, m: s + m},
-                    {"subtract": lambda s, m: s + m, "add_back": lambda logs, m, axis: logs - m})),
-    replace(named("scores clipped", SHIFT_MISTAKES),
-            change=tuple({"scores_in": lambda s, c=c: np.clip(s, -c, c)} for c in CLIPS) +
-                   tuple({"scores_in": lambda s, c=c: np.minimum(s, c)} for c in CLIPS[-1:]),
-            numbers=lambda numbers: [{"scores_in": clip} for c in numbers if 1 < abs(c) < 1000 for clip in (
-                lambda s, c=abs(c): np.clip(s, -c, c), lambda s, c=abs(c): np.minimum(s, c),
-                lambda s, c=abs(c): np.maximum(s, -c))],
+    *alike("Only with the row's own maximum is no exponent above 0 and the sum at least 1.",
+           "What is the largest exponent left after your subtraction, and what is it in a row far below the others?",
+           ("minimum subtracted instead of maximum",
+            _measured_from(_centred(np.min), lambda scores, axis: scores.min()),
+            "The lowest score of a row becomes 0, and the highest may still overflow."),
+           ("mean subtracted instead of maximum", _measured_from(_centred(np.mean), lambda scores, axis: scores.mean()),
+            "A score far above the mean of its row still overflows; and one score of -inf spoils the whole row."),
+           ("one score subtracted instead of the maximum",
+            _measured_from(*(lambda scores, axis, i=i: np.take(scores, [i], axis=axis) for i in (0, -1))),
+            "The first or the last score of a row is subtracted; a score far above it still overflows."),
+           ("one maximum for the whole array",
+            (*_measured_from(lambda scores, axis: scores.max()),
+             *_measured_from(lambda scores, axis: scores.max(), **UNGUARDED)),
+            "In a row that lies far below the largest score of all the sum underflows, and its logarithm is -inf."),
+           ("maximum of absolute values", _measured_from(_centred(lambda scores, **axis: np.abs(scores).max(**axis))),
+            "In a row of large negative scores the sum underflows; a score of -inf spoils its row.")),
+    *alike("What is subtracted from all scores is a factor of the sum, and can be added again after the logarithm. "
+           "Dividing and "
+           "clipping change the differences of the scores.",
+           "What should the log-sum-exp of 10000, 9999 be?",
+           ("divided by the maximum",
+            ({"subtract": lambda s, m: s / m},
+             {"subtract": lambda s, m: s / m, "add_back": lambda logs, m, axis: logs * m}),
+            "The scores are divided by their maximum, which changes their differences."),
+           ("maximum added",
+            ({"subtract": lambda s, m: s + m},
+             {"subtract": lambda s, m: s + m, "add_back": lambda logs, m, axis: logs - m}),
+            "Large scores become twice as large before exp.")),
+    Mistake("scores clipped",
+            change=_scores(*(clip for c in (50, 80, 88, 100, 500, 700) for clip in _clipped(c)[:2 if c == 700 else 1])),
+            numbers=lambda numbers: [change for c in numbers if 1 < abs(c) < 1000
+                                     for change in _scores(*_clipped(abs(c)))],
+            does="Large scores are cut to a limit, and their differences disappear.",
             why="The log-sum-exp of 10000 and 9999 is a little above 10000.",
             ask="What should the log-sum-exp of 10000, 9999 be?"),
 )
 
 ADD_BACK_MISTAKES = (
-    Mistake("maximum not added back", change={"add_back": lambda logs, m, axis: logs},
-            does="The answer lies between 0 and log n: it does not change when all scores grow.",
-            why="Subtracting the maximum divides the sum by exp(maximum). The logarithm turns that "
-                "factor into a term, which has to be added again.",
-            ask="By how much should the answer grow when every score of a row grows by 1?"),
-    Mistake("maximum added twice",
-            change=({"add_back": lambda logs, m, axis: logs + 2 * m},
-                    {"guard": lambda m: np.zeros_like(m), "finish": lambda lse, s, axis: (
-                        lse + s.max(axis=axis, keepdims=True)).squeeze(axis)}),
-            does="When all scores of a row grow by 1, the answer grows by 2.",
-            why="The maximum was subtracted once, and is added once.",
-            ask="By how much should the answer grow when every score of a row grows by 1?"),
-    Mistake("another number added back than was subtracted",
-            change=tuple({"finish": lambda lse, s, axis, more=more: lse.squeeze(axis) + more(s, axis)} for more in (
-                lambda s, axis: s.max(axis=axis) - s.min(axis=axis), lambda s, axis: s.max(axis=axis) - s.mean(axis=axis),
-                lambda s, axis: s.min(axis=axis) - s.max(axis=axis), lambda s, axis: s.mean(axis=axis) - s.max(axis=axis),
-                lambda s, axis: s.max() - s.max(axis=axis))),
-            does="One number is subtracted from the scores, and another one added to the logarithm.",
-            why="What is subtracted before exp is a factor of the sum: the same number has to be added after the logarithm.",
-            ask="Which number do you subtract, and which do you add?"),
-    Mistake("maximum multiplied instead of added back", change={"add_back": lambda logs, m, axis: logs * m},
-            does="The logarithm of the sum is multiplied by the maximum.",
-            why="The logarithm turns the factor exp(maximum) into a term: it is added.",
-            ask="What is log(a b)?"),
-    Mistake("maximum subtracted again instead of added back", change={"add_back": lambda logs, m, axis: logs - m},
-            does="When all scores of a row grow by 1, the answer falls by 1.",
-            why="The maximum was subtracted from the scores; afterwards it has to be added.",
-            ask="By how much should the answer grow when every score of a row grows by 1?"),
-    Mistake("log of the sum subtracted instead of added",
-            change={"add_back": lambda logs, m, axis: m - logs},
-            does="The answer is the maximum minus the logarithm of the sum.",
-            why="The sum is a factor beside exp(maximum): its logarithm has to be added.",
-            ask="Should the answer be above or below the largest score?"),
-    Mistake("maximum added inside the logarithm",
-            change={"log": lambda total: total, "add_back": lambda logs, m, axis: np.log(logs + m)},
-            does="The maximum is added to the sum before the logarithm is taken.",
-            why="Before the logarithm exp(maximum) is a factor of the sum; only after it is the "
-                "maximum a term.",
-            ask="Where does your closing bracket belong?"),
-    Mistake("the maximum's axis kept",
-            change={"add_back": lambda logs, m, axis: logs.squeeze(axis) + m, "finish": lambda lse, s, axis: lse},
-            does="The answer has an axis too many: each row's logarithm is added to each row's maximum.",
-            why="keepdims=True keeps the axis for the subtraction. The sum has lost it, so the two "
-                "broadcast to a table.",
-            ask="Which shapes have the sum's logarithm and the maximum when you add them?"),
-    Mistake("maximum without keepdims",
-            change={"highest": lambda s, axis: s.max(axis=axis),
-                    "add_back": lambda logs, m, axis: logs.squeeze(axis) + m, "finish": lambda lse, s, axis: lse},
-            does="Row i's maximum is subtracted from column i, where the shapes fit at all.",
-            why="Without keepdims the maxima are a row, and broadcasting lines them up with the columns.",
-            ask="What is the shape of the maxima, and how does it line up with the scores?"),
-    Mistake("maximum put back on the last axis",
-            change={"highest": lambda s, axis: s.max(axis=axis)[..., None],
-                    "add_back": lambda logs, m, axis: logs.squeeze(axis) + m.squeeze(-1),
-                    "finish": lambda lse, s, axis: lse},
-            does="For the last axis it is right. For another one the maxima line up with the wrong axis.",
-            why="[..., None] adds an axis at the end; keepdims=True keeps the axis where it was.",
-            ask="Where does the axis that was reduced belong?"),
+    *alike("Subtracting the maximum divides the sum by exp(maximum). The logarithm turns that factor into a term: the "
+           "same number "
+           "is added again, once, and after the logarithm.",
+           "By how much should the answer grow when every score of a row grows by 1, and which number do you add?",
+           ("maximum not added back", _added(lambda logs, m, axis: logs),
+            "The answer lies between 0 and log n: it does not change when all scores grow."),
+           ("maximum added twice",
+            (*_added(lambda logs, m, axis: logs + 2 * m),
+             {**UNSHIFTED, **_ended(lambda lse, s, axis: (lse + s.max(axis=axis, keepdims=True)).squeeze(axis))[0]}),
+            "When all scores of a row grow by 1, the answer grows by 2."),
+           ("another number added back than was subtracted",
+            _ended(*(lambda lse, s, axis, more=more: lse.squeeze(axis) + more(s, axis) for more in (
+                lambda s, axis: s.max(axis=axis) - s.min(axis=axis),
+                lambda s, axis: s.max(axis=axis) - s.mean(axis=axis),
+                lambda s, axis: s.min(axis=axis) - s.max(axis=axis),
+                lambda s, axis: s.mean(axis=axis) - s.max(axis=axis),
+                lambda s, axis: s.max() - s.max(axis=axis)))),
+            "One number is subtracted from the scores, and another one added to the logarithm."),
+           ("maximum multiplied instead of added back", _added(lambda logs, m, axis: logs * m),
+            "The logarithm of the sum is multiplied by the maximum."),
+           ("maximum subtracted again instead of added back", _added(lambda logs, m, axis: logs - m),
+            "When all scores of a row grow by 1, the answer falls by 1."),
+           ("log of the sum subtracted instead of added", _added(lambda logs, m, axis: m - logs),
+            "The answer is the maximum minus the logarithm of the sum."),
+           ("maximum added inside the logarithm",
+            {"log": lambda total: total, "add_back": lambda logs, m, axis: np.log(logs + m)},
+            "The maximum is added to the sum before the logarithm is taken.")),
+    *alike("keepdims=True keeps the reduced axis where it was, with length 1, for the subtraction; for the addition "
+           "that axis, "
+           "and no other, has to go.",
+           "Which shapes have the sum's logarithm and the maximum when you add them, for scores of shape (5, 1, 3)?",
+           ("all axes of length 1 dropped",
+            {"add_back": lambda logs, m, axis: logs.squeeze(axis) + m.squeeze(), "finish": lambda lse, s, axis: lse},
+            "It is right unless another axis has length 1, too: the maximum loses that one as well."),
+           ("the maximum's axis kept",
+            {"add_back": lambda logs, m, axis: logs.squeeze(axis) + m, "finish": lambda lse, s, axis: lse},
+            "The answer has an axis too many: each row's logarithm is added to each row's maximum."),
+           ("maximum without keepdims",
+            {"highest": lambda s, axis: s.max(axis=axis),
+             "add_back": lambda logs, m, axis: logs.squeeze(axis) + m, "finish": lambda lse, s, axis: lse},
+            "Row i's maximum is subtracted from column i, where the shapes fit at all."),
+           ("maximum put back on the last axis",
+            {"highest": lambda s, axis: s.max(axis=axis)[..., None],
+             "add_back": lambda logs, m, axis: logs.squeeze(axis) + m.squeeze(-1), "finish": lambda lse, s, axis: lse},
+            "For the last axis it is right. For another one the maxima line up with the wrong axis.")),
 )
 
 LSE_RESULTS = (
-    replace(ZERO_FILL, change=({"scores_in": lambda s: np.where(np.isneginf(s), 0.0, s)},
+    replace(ZERO_FILL, change=(*_scores(lambda s: np.where(np.isneginf(s), 0.0, s)),
                                {"total": lambda p, axis: np.where(p == 0, 1, p).sum(axis=axis, keepdims=True)}),
             does="Scores of -inf are counted, with exp(0) = 1 each.",
             why="exp(-inf) is 0: such a score adds nothing to the sum.",
             ask="What is exp of a score of -inf?"),
-    Mistake("divided by the number of scores",
-            change={"finish": lambda lse, scores, axis: lse.squeeze(axis) / (
-                scores.size if axis is None else scores.shape[axis])},
-            does="The answer is divided by n.",
-            why="Nothing is averaged: the exponentials are summed, and one logarithm is taken.",
-            ask="What should the answer be for n equal scores?"),
-    Mistake("maximum instead of log-sum-exp", change={"answer": lambda scores, axis=-1: scores.max(axis=axis)},
-            does="The answer is the largest score.",
-            why="All scores count; the answer lies above the largest one.",
-            ask="What should the answer be for two equal scores?"),
-    Mistake("sum of softplus", change={"answer": lambda scores, axis=-1: np.logaddexp(0, scores).sum(axis=axis)},
-            does="The answer is the sum of log(1 + exp(score)).",
-            why="The exponentials are added first; then comes one logarithm.",
-            ask="In which order do exp, sum and log come?"),
-    Mistake("logarithm before the sum", change={"answer": lambda scores, axis=-1: scores.sum(axis=axis)},
-            does="The answer is the sum of the scores.",
-            why="log(exp(score)) is the score again. The exponentials are added first; then comes one "
-                "logarithm.",
-            ask="In which order do exp, sum and log come?"),
-    Mistake("not summed", change={"answer": lambda scores, axis=-1: scores},
-            does="The answer is the scores themselves: log and exp cancel.",
-            why="Between exp and log comes a sum over the axis, which goes.",
-            ask="Which shape should the answer have?"),
-    Mistake("softmax instead of log-sum-exp",
-            change=({"finish": lambda lse, scores, axis: np.exp(scores - lse)},
-                    {"finish": lambda lse, scores, axis: np.where(np.isneginf(lse), 0.0, np.exp(scores - lse))}),
-            does="The answer holds weights: each row sums to 1.",
-            why="Log-sum-exp is one number for each row: the logarithm of the softmax's denominator.",
-            ask="Which shape should the answer have?"),
-    Mistake("log-softmax instead of log-sum-exp", change={"finish": lambda lse, scores, axis: scores - lse},
-            does="The answer holds logarithms of weights.",
-            why="Log-sum-exp is one number for each row: what log-softmax subtracts from the scores.",
-            ask="Which shape should the answer have?"),
-    replace(SIGN, change=({"scores_in": lambda s: -s}, {"finish": lambda lse, scores, axis: -lse.squeeze(axis)},
-                          {"scores_in": lambda s: -s, "finish": lambda lse, scores, axis: -lse.squeeze(axis)}),
-            does="The scores, or the answer, have the wrong sign.",
-            why="Log-sum-exp is a soft maximum: it lies a little above the largest score.",
-            ask="Should the answer be above or below the largest score?"),
+    *alike("exp of each score comes first, then the sum over the axis, which goes, then one logarithm. The answer is "
+           "one number "
+           "a row, a little above the largest score.",
+           "In which order do exp, sum and log come, and what should the answer be for two equal scores?",
+           ("divided by the number of scores",
+            _ended(lambda lse, s, axis: lse.squeeze(axis) / (s.size if axis is None else s.shape[axis])),
+            "The answer is divided by n."),
+           ("maximum instead of log-sum-exp", _instead(lambda scores, axis: scores.max(axis=axis)),
+            "The answer is the largest score."),
+           ("sum of softplus", _instead(lambda scores, axis: np.logaddexp(0, scores).sum(axis=axis)),
+            "The answer is the sum of log(1 + exp(score))."),
+           ("logarithm before the sum", _instead(lambda scores, axis: scores.sum(axis=axis)),
+            "The answer is the sum of the scores: log undoes exp before anything is added."),
+           ("not summed", _instead(lambda scores, axis: scores),
+            "The answer is the scores themselves: log and exp cancel."),
+           ("no exponential", {**UNSHIFTED, "exponential": lambda s, axis: s},
+            "The answer is the logarithm of the sum of the scores."),
+           ("softmax instead of log-sum-exp",
+            _ended(lambda lse, s, axis: np.exp(s - lse),
+                   lambda lse, s, axis: np.where(np.isneginf(lse), 0.0, np.exp(s - lse))),
+            "The answer holds weights: each row sums to 1."),
+           ("log-softmax instead of log-sum-exp", _ended(lambda lse, s, axis: s - lse),
+            "The answer holds logarithms of weights."),
+           ("sign flipped",
+            (*_scores(np.negative), *_ended(lambda lse, s, axis: -lse.squeeze(axis)),
+             {"scores_in": np.negative, **_ended(lambda lse, s, axis: -lse.squeeze(axis))[0]}),
+            "The scores, or the answer, have the wrong sign.")),
+    Mistake("rounded",
+            change=_ended(*(lambda lse, s, axis, n=n: lse.squeeze(axis).round(n) for n in (1, 2, 3, 4, 5, 6, 8))),
+            does="The answer is rounded.",
+            why="Weights are computed from it, and they need all its digits.",
+            ask="Which of your operations throws digits away?"),
 )
 
 DEAD_MISTAKES = (
-    Mistake("dead rows NaN", change=({"guard": lambda highest: highest}, {"guard": _refused}),
+    Mistake("dead rows NaN", change=(UNGUARDED, {"guard": _refused}),
             does="A row of nothing but -inf gives NaN.",
             why="Its maximum is -inf too, and -inf - -inf is NaN. Nothing has to be subtracted from such "
                 "a row: exp(-inf) is 0, and log(0) is -inf, as it should be.",
@@ -265,69 +257,40 @@ DEAD_MISTAKES = (
             does="A dead row among others gives NaN; only if all rows are dead they give -inf.",
             why="Each row has to be looked at by itself.",
             ask="Does your test ask about one row, or about the whole array?"),
-    Mistake("0 for a row of -inf", change=_dead_as(0.0),
-            does="A row of nothing but -inf gives 0.",
-            why="A log-sum-exp of 0 says that the exponentials sum to 1; here they sum to 0, and "
-                "log(0) is -inf.",
-            ask="What do the exponentials of such a row sum to?"),
-    Mistake("+inf for a row of -inf", change=_dead_as(np.inf),
-            does="A row of nothing but -inf gives +inf.",
-            why="The exponentials of such a row sum to 0, and log(0) is -inf.",
-            ask="What do the exponentials of such a row sum to?"),
+    *alike("The exponentials of a row of nothing but -inf sum to 0, and log(0) is -inf.",
+           "What do the exponentials of such a row sum to?",
+           ("0 for a row of -inf", _dead_as(0.0), "A row of nothing but -inf gives 0."),
+           ("+inf for a row of -inf", _dead_as(np.inf), "A row of nothing but -inf gives +inf.")),
     Mistake("large negative number instead of -inf",
-            change=tuple(_dead_as(value) for value in (-1e9, -1e30, -1e4) + LOWEST) + tuple(map(_low_as, LOW_FILLS))
-                   + tuple({"scores_in": lambda s, v=value: np.where(np.isneginf(s), v, s),
-                            "guard": lambda highest: highest}
-                           for value in (-1e9, -1e30))
-                   + ({"finish": lambda lse, scores, axis: np.nan_to_num(lse.squeeze(axis))},),
+            change=(*map(_dead_as, (-1e9, -1e30, -1e4) + LOWEST), *map(_low_as, LOW_FILLS),
+                    *({"scores_in": lambda s, v=value: np.where(np.isneginf(s), v, s), **UNGUARDED}
+                      for value in (-1e9, -1e30)),
+                    *_ended(lambda lse, scores, axis: np.nan_to_num(lse.squeeze(axis)))),
             numbers=lambda numbers: [change(v) for v in numbers if v < 0 for change in (_dead_as, _low_as)],
-            does="A large negative number stands in for -inf: it is counted among scores as low, or a row of nothing but "
+            does="A large negative number stands in for -inf: it is counted among scores as low, or a row of nothing "
+                 "but "
                  "-inf gives a number.",
             why="exp(-inf) is 0 exactly: it adds nothing to any sum, and log(0) is -inf. A number in its "
                 "place counts as a score in whatever is computed next.",
             ask="Which number has the exponential 0?"),
 )
 
-REDUCED_AXIS_MISTAKES = (
-    Mistake("reduced over everything", change={"axis": lambda axis, scores: None},
-            does="The answer is one number for the whole array.",
-            why="Each row has a sum of its own; only the given axis goes.",
-            ask="Which shape should the answer have?"),
-    Mistake("axis ignored", change={"axis": lambda axis, scores: -1},
-            does="The last axis goes, whichever axis is asked for.",
-            why="The caller says along which axis to work; -1 is only the default.",
-            ask="Where does your function use its parameter axis?"),
-    Mistake("reduced over the first axis",
-            change=({"axis": lambda axis, scores: 0}, {"axis": lambda axis, scores: 0 if axis == -1 else axis}),
-            does="Without an axis given, the first axis goes.",
-            why="The default is the last axis, which runs over the keys.",
-            ask="Which index counts from the end, and names the keys' axis always?"),
-    Mistake("reduced over the second axis",
-            change=({"axis": lambda axis, scores: 1}, {"axis": lambda axis, scores: 1 if axis == -1 else axis}),
-            does="Without an axis given, the second axis goes.",
-            why="axis=1 is the last axis only if there are two.",
-            ask="Which index counts from the end, and names the keys' axis always?"),
-    Mistake("reduced over the queries' axis",
-            change=({"axis": lambda axis, scores: -2}, {"axis": lambda axis, scores: -2 if axis == -1 else axis}),
-            does="Without an axis given, the last axis but one goes.",
-            why="The default is the last axis, which runs over the keys.",
-            ask="Which index counts from the end, and names the keys' axis always?"),
-)
-
-LSE_EXPONENTIALS = BASES + (
-    Mistake("no exponential",
-            change={"guard": lambda m: np.zeros_like(m), "exponential": lambda s, axis: s},
-            does="The answer is the logarithm of the sum of the scores.",
-            why="Scores may be negative, and their sum too; then there is no logarithm.",
-            ask="Which function makes every score positive before the sum?"),
-)
+REDUCED_AXIS_MISTAKES = alike(
+    "Each row has a sum of its own, and only the given axis goes; without one it is the last, -1, which runs over the "
+    "keys.",
+    "Which shape should the answer have, and where does your function use its parameter axis?",
+    ("reduced over everything", _axis(lambda axis, scores: None), "The answer is one number for the whole array."),
+    ("axis ignored", _axis(lambda axis, scores: -1), "The last axis goes, whichever axis is asked for."),
+    ("reduced over the first axis", _by_default(0), "Without an axis given, the first axis goes."),
+    ("reduced over the second axis", _by_default(1), "Without an axis given, the second axis goes."),
+    ("reduced over the queries' axis", _by_default(-2), "Without an axis given, the last axis but one goes."))
 
 EXERCISE = Exercise(
     name="logsumexp", signature="(scores, axis=-1)", place=1,
     axes=dict(scores="n_q n_k"),
     text="The logarithm of the sum of exp(scores) along an axis, which goes. A row of nothing but "
          "-inf gives -inf.",
-    answer=logsumexp_answer, steps=LSE_STEPS, cases=_lse_cases,
+    answer=logsumexp_answer, steps=LSE_STEPS, cases=_cases,
     hints=(
         "Read the name from the right: exp of each score, the sum of these exponentials, its logarithm.",
         "exp(10000) overflows. exp(s) is exp(m) times exp(s - m): a factor that all terms of a sum "
@@ -337,11 +300,6 @@ EXERCISE = Exercise(
         "In a row of nothing but -inf the maximum is -inf, and -inf - -inf is NaN. Take 0 as the "
         "maximum there, with np.where(m == -np.inf, 0, m): exp gives zeros, and the logarithm -inf.",
     ),
-    mistakes=(*LSE_SHIFTS, *ADD_BACK_MISTAKES, *LOG_MISTAKES, *LSE_EXPONENTIALS, *LSE_RESULTS,
-              *DEAD_MISTAKES, *REDUCED_AXIS_MISTAKES,
-              Mistake("rounded", change=tuple({"finish": lambda lse, s, axis, n=n: lse.squeeze(axis).round(n)}
-                                              for n in (1, 2, 3, 4, 5, 6, 8)),
-                      does="The answer is rounded.",
-                      why="Weights are computed from it, and they need all its digits.",
-                      ask="Which of your operations throws digits away?")),
+    mistakes=(*LSE_SHIFTS, *ADD_BACK_MISTAKES, *LOG_MISTAKES, *BASES, *LSE_RESULTS, *DEAD_MISTAKES,
+              *REDUCED_AXIS_MISTAKES),
 )

@@ -4,13 +4,13 @@ from dataclasses import replace
 
 import numpy as np
 
+from ...families.choose import also, pick
 from ...families.logsumexp import DEAD_ROW
 from ...families.masks import ZERO_FILL
-from ...families.softmax import (AFTER_MISTAKES, AXIS_MISTAKES, COUNTED_AS_1, EXPONENTIAL_MISTAKES, KEEPDIMS_MISTAKES,
-    LOWEST_INSTEAD, LOW_FILLS, SHIFT_MISTAKES, SIGN, SOFTMAX_STEPS, TOTAL_MISTAKES, UNIFORM, beside_dead_rows,
-    extreme_rows, low_rows, lowest_scores, softmax_steps_answer)
-from ...model import (FLOAT16, FLOAT32, HUGE, LEADING, NEG_INF, PLAIN, SMALL, SQUARE, Case, Exercise, Mistake, Step,
-    normal)
+from ...families.softmax import (ALL_SOFTMAX_MISTAKES, COUNTED_AS_1, LOWEST_INSTEAD, LOW_FILLS, SOFTMAX_STEPS,
+                                 along_cases,
+    beside_dead_rows, lowest_scores, softmax_steps_answer)
+from ...model import FLOAT16, FLOAT32, HUGE, NEG_INF, Case, Exercise, Mistake, Step, normal
 
 
 def safe_softmax_answer(do, scores):
@@ -68,14 +68,16 @@ DEAD_ROW_MISTAKES = (
             change=tuple(_filled(value) for value in (-1e9, -1e4, -9999.0, -1e3, -100.0)) + tuple(
                 _filled(value, True) for value in LOW_FILLS[2:]),
             numbers=lambda numbers: [_filled(v, rescued) for v in numbers if v <= -5 for rescued in (False, True)],
-            does="A number such as -1e9 stands in for -inf: beside scores as low it gets a weight. A row of nothing but "
+            does="A number such as -1e9 stands in for -inf: beside scores as low it gets a weight. A row of nothing "
+                 "but "
                  "-inf becomes uniform, or NaN in float16, which cannot hold -1e9, unless it is set to 0 afterwards.",
             why="Scores of -10000 are legal, and a row of nothing but -inf has no weights. Only -inf "
                 "is below every score in every dtype.",
             ask="What are the weights of the scores -10000, -inf?"),
     replace(ZERO_FILL, change=_filled(0.0), does="Scores of -inf count as 0."),
     replace(LOWEST_INSTEAD, change=tuple(
-        {"fill": lambda s, dtype, axis=axis: np.where(np.isneginf(s), lowest_scores(s, axis), s), "rescue": lambda w, s: w}
+        {"fill": lambda s, dtype, axis=axis: np.where(np.isneginf(s), lowest_scores(s, axis), s),
+         "rescue": lambda w, s: w}
         for axis in (None, -1))),
     replace(COUNTED_AS_1, change=(COUNTED_AS_1.change, {
         **COUNTED_AS_1.change, "rescue": lambda w, s: np.where(_dead(s), 0.0, w)})),
@@ -121,49 +123,28 @@ def stops_at_dead_rows(run):
     return STOPS if own and not run(np.array([[0.0, 1.0], [2.0, -np.inf]])).failure else None
 
 
-def _of_finite_scores(mistake):
-    """The minimum may be taken of the finite scores alone."""
-    if mistake.name != "minimum subtracted instead of maximum":
-        return mistake
-    return replace(mistake, change=(*mistake.variants, {"shift": lambda s, axis: s - lowest_scores(s, axis)}))
+def _beside_dead_rows(mistake):
+    """The minimum may be taken of the finite scores alone; and a sum may be 0."""
+    if mistake.name == "minimum subtracted instead of maximum":
+        return also(mistake, {"shift": lambda s, axis: s - lowest_scores(s, axis)})
+    return beside_dead_rows(mistake)
 
 
-def _safe_cases():
-    inf, f4, f2 = np.inf, np.float32, np.float16
+def _cases():
+    inf = np.inf
 
-    def case(aspect, scores, dtype=np.float64, extreme=False):
-        return Case(aspect, (np.array(scores, dtype),), extreme)
-
-    def rowwise(aspect, row, extreme):
-        return case(aspect, [row, [0.0] * (len(row) - 1) + [1.0]], extreme=extreme)
+    def case(aspect, scores, dtype=np.float64):
+        return Case(aspect, (np.array(scores, dtype),), True)
 
     some = normal(2, 3, 5, 7, seed=12)
     some[0, 1, 2] = some[1, 2, 4] = -inf
     return [
-        case(PLAIN, [[0, 1, 3], [2, 5, 4]]), case(PLAIN, [[1, -2, 3]]),
-        Case(PLAIN, (normal(5, 7, seed=1),)), Case(PLAIN, (normal(7, 3, seed=2),)),
-        Case(PLAIN, (normal(7, 11, seed=3),)),
-        case(SQUARE, [[0, 1], [2, 5]]), Case(SQUARE, (normal(5, 5, seed=3),)),
-        case("one axis", [0, 1, 3]), Case("one axis", (normal(7, seed=4),)),
-        case(LEADING, [[[0, 1], [2, 5]]]), Case(LEADING, (normal(2, 5, 3, seed=5),)),
-        Case(LEADING, (normal(2, 3, 5, 7, seed=6),)),
-        Case(SMALL, (normal(3, 5, seed=10) * 1e-3,)),
-        case(HUGE, [[10000, 9999], [0, 1]], extreme=True), case(HUGE, [[-10000, -9999], [0, 1]], extreme=True),
-        case(HUGE, [[400, 399], [0, 1]], extreme=True),
-        case(HUGE, [[-500, -499], [-1, -2]], extreme=True), case(HUGE, [[-800, -799], [-720, -721]], extreme=True),
-        *extreme_rows(rowwise),
-        case(NEG_INF, [[0, -inf], [1, 2]], extreme=True), case(NEG_INF, [[1, -inf, 3], [-inf, -inf, 2]], extreme=True),
-        case(NEG_INF, [[-10000, -inf], [-inf, -10000]], extreme=True),
-        case(NEG_INF, [[-1000, -inf, -999.5]], extreme=True),
-        case(NEG_INF, [[-100, -inf, -99.5]], extreme=True), *low_rows(case),
-        case(DEAD_ROW, [[-inf, -inf]], extreme=True), case(DEAD_ROW, [[0, 1], [-inf, -inf]], extreme=True),
-        case(DEAD_ROW, [-inf, -inf, -inf], extreme=True),
-        case(DEAD_ROW, [[-inf, -inf, -inf], [-inf, -inf, -inf]], extreme=True),
-        case(DEAD_ROW, [[0, -inf, 1], [-inf, -inf, -inf]], extreme=True), Case(DEAD_ROW, (some,), True),
-        case(FLOAT32, [[0, 1, 3], [2, 5, 4]], f4), Case(FLOAT32, (normal(5, 3, seed=11, dtype=f4),)),
-        case(FLOAT32, [[80, 100, 99], [101, 1, 100]], f4, True), case(FLOAT32, [[-inf, -inf], [0, 1]], f4, True),
-        case(FLOAT16, [[0, 1, 3], [2, 4, 1]], f2), case(FLOAT16, [[20, 21, 19], [0, 1, 2]], f2, True),
-        case(FLOAT16, [[-inf, -inf], [0, 1]], f2, True),
+        *along_cases(with_axis=False), case(HUGE, [[-500, -499], [-1, -2]]), case(HUGE, [[-800, -799], [-720, -721]]),
+        *(case(NEG_INF, rows) for rows in ([[-10000, -inf], [-inf, -10000]], [[-1000, -inf, -999.5]],
+                                           [[-100, -inf, -99.5]])),
+        *(case(DEAD_ROW, rows) for rows in ([[-inf, -inf]], [[0, 1], [-inf, -inf]], [-inf] * 3, [[-inf] * 3] * 2,
+                                            [[0, -inf, 1], [-inf] * 3], some)),
+        case(FLOAT32, [[-inf, -inf], [0, 1]], np.float32), case(FLOAT16, [[-inf, -inf], [0, 1]], np.float16),
     ]
 
 
@@ -177,7 +158,7 @@ EXERCISE = Exercise(
         "fill": Step(lambda scores, dtype: scores, "the masked scores"),
         "rescue": lambda weights, scores: np.where(_dead(scores), 0.0, weights),
     },
-    cases=_safe_cases, audits=(stops_at_dead_rows,),
+    cases=_cases, audits=(stops_at_dead_rows,),
     hints=(
         "Where does NaN come from in a row of nothing but -inf? Look at its maximum, and at its sum.",
         "-inf - -inf is NaN. If 0 is subtracted from such a row instead, exp gives zeros.",
@@ -185,6 +166,24 @@ EXERCISE = Exercise(
         "Twice np.where, before use: where the maximum is -inf take 0; where the sum is 0 take 1. "
         "All other rows stay as they are.",
     ),
-    mistakes=(*DEAD_ROW_MISTAKES, *map(_of_finite_scores, SHIFT_MISTAKES), *EXPONENTIAL_MISTAKES, SIGN,
-              *map(beside_dead_rows, TOTAL_MISTAKES), *AXIS_MISTAKES, *KEEPDIMS_MISTAKES, *AFTER_MISTAKES, UNIFORM),
+    mistakes=(
+        *DEAD_ROW_MISTAKES, *map(_beside_dead_rows, pick(
+            ALL_SOFTMAX_MISTAKES, "no maximum subtracted", "minimum subtracted instead of maximum",
+            "mean subtracted instead of maximum", "median subtracted instead of maximum", "maximum never below 0",
+            "a fixed number subtracted instead of the maximum", "one maximum for the whole array",
+            "one score subtracted instead of the maximum", "maximum of absolute values", "divided by the maximum",
+            "maximum added", "scores clipped", "standardised scores", "no exponential",
+            "absolute values instead of exponentials",
+            "squares instead of exponentials", "power of 2 instead of e", "power of 10 instead of e",
+            "exponential taken twice",
+            "softplus instead of exp", "1 subtracted from the exponentials", "sigmoid instead of softmax",
+            "argmax instead of softmax", "sign flipped", "not divided by the sum", "divided by the mean",
+            "divided by the Euclidean length", "divided by the number of scores", "sum over the wrong axis",
+            "sum without keepdims", "epsilon in the denominator", "sum never below 1", "one score left out of the sum",
+            "exponential of the sum instead of the sum of exponentials", "divided by the sum of the scores",
+            "logarithm of the softmax", "softmax over everything", "softmax over the queries' axis",
+            "softmax over the first axis", "softmax over all axes but the first", "softmax over the second axis",
+            "maximum without keepdims", "maximum over the wrong axis", "rounded", "small weights raised",
+            "softmax twice",
+            "uniform weights"))),
 )

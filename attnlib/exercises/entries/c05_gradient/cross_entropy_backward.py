@@ -19,6 +19,13 @@ def _one_hot(weights, target):
     return found
 
 
+def _of_the_weights(scores, target):
+    """The derivative of -log of the target's weight by the weights, which is not yet that by the scores."""
+    powers = np.exp(scores - scores.max(axis=-1, keepdims=True))
+    weights = powers / powers.sum(axis=-1, keepdims=True)
+    return -_one_hot(weights, target) / weights
+
+
 def _cases():
     def case(aspect, scores, target, dtype=float, extreme=False):
         return Case(aspect, (np.array(scores, dtype), np.array(target)), extreme)
@@ -60,6 +67,8 @@ EXERCISE = Exercise(
                 "The answer is -1 at the target and 0 elsewhere."),
                ("only the target's entry kept", {"finish": lambda grad: np.where(grad < 0, grad, 0.0)},
                 "Only the target has a gradient; the other keys have 0."),
+               ("gradient of the weights", {"answer": _of_the_weights},
+                "The answer is -1 / weight at the target: the derivative by the weight, not by the score."),
                ("target's weight subtracted", {"one_hot": lambda weights, target: _one_hot(weights, target) * weights},
                 "The entry of the target is 0: its weight is subtracted, not 1."),
                ("1 subtracted everywhere", {"one_hot": lambda weights, target: 1.0}, "1 is subtracted from every entry."),

@@ -68,6 +68,9 @@ EXERCISE = Exercise(
         *alike("The denominator of the softmax makes every score matter for every weight.",
                "Which part of log a_j = s_j - log(sum) does your answer leave out?",
                ("row sum not subtracted", {"join": lambda grad, spread, weights: grad}, "The gradient is handed on unchanged."),
+               ("each log-weight by its own score alone", {"spread": lambda weights, total: 0.0, "join":
+                lambda grad, spread, weights: grad * (1 - weights)},
+                "Each entry is grad * (1 - weight): what a score does to the other log-weights is missing."),
                ("only the row sum", {"join": lambda grad, spread, weights: -spread}, "The gradient of s_j itself is missing."),
                ("row sum added", {"join": lambda grad, spread, weights: grad + spread}, "The row sum comes in with the wrong sign.")),
         *alike("Each row of scores has a softmax of its own.", "Along which axis do the keys of one query lie?",

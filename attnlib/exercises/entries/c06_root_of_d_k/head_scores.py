@@ -44,7 +44,7 @@ def _cases():
 
 
 EXERCISE = Exercise(
-    name="head_scores", signature="(x, w_q, w_k, n_heads)", place=1,
+    name="head_scores", signature="(x, w_q, w_k, n_heads)", place=3,
     axes=dict(x="n d_model", w_q="d_model d_model", w_k="d_model d_model"), answer_axes="n_heads n_q n_k",
     text="The raw scores of each head in self-attention, (..., n_heads, n, n), for x (..., n, d_model) and two projections "
          "(d_model, d_model); head i owns the i-th block of consecutive features of x @ w.",

@@ -1,16 +1,17 @@
 """The exercise attention_torch_causal."""
 
-import dataclasses
+from dataclasses import replace
 
 import numpy as np
 
-from ...families.choose import pick, without
-from ...families.masked_attention import MASKING_MISTAKES
+from ...families.attention import ATTENTION_AXES, ATTENTION_MISTAKES
+from ...families.choose import pick
+from ...families.masked_attention import MASKING_MISTAKES, as_low_as_the_lowest, no_fill, only_allowed
 from ...families.masks import CAUSAL_MASK_MISTAKES, TRIANGLE_MISTAKES, TRIANGLE_STEPS, aligned_mask_answer, fill_with
-from ...families.torch_attention import (ATTENTION_TORCH_MISTAKES, HALF_ASPECTS, TORCH_STEPS, attention_torch_answer,
-    attention_torch_cases, calls_own_attention, hooked, leaves_torch, stays_on_the_cpu)
+from ...families.torch_attention import (HALF_ASPECTS, TORCH_MISTAKES, TORCH_STEPS, WIDTH_MISTAKES,
+    attention_torch_answer, attention_torch_cases, calls_own_attention, hooked, leaves_torch, stays_on_the_cpu)
 from ...families.torch_calls import torch_missing
-from ...model import HUGE, Case, Exercise, Mistake, Step, each
+from ...model import HUGE, Case, Exercise, Mistake, Step, alike, each, ways
 
 
 def attention_torch_causal_answer(do, query, key, value):
@@ -35,85 +36,67 @@ CAUSAL_STEPS = {
 }
 
 
-def _no_fill(scores, mask, dtype):
-    return scores
+def _filled(*numbers):
+    """Variants: a number in place of -inf."""
+    return ways("fill", *map(fill_with, numbers))
 
 
-def _only_allowed(array, mask):
-    return np.where(mask, array, 0.0)
+def _added(number):
+    return {"fill": lambda scores, mask, dtype: scores + np.where(mask, 0.0, -abs(number))}
 
 
-def with_dead_rows(mistake):
+def _with_dead_rows(mistake):
     """The mistake with each of the things that rows without any key become: NaN, equal weights, zeros."""
-    return dataclasses.replace(mistake, change=tuple(
-        {**change, **more} for change in mistake.variants for more in (
-            {}, {"fill": fill_with(-1e9)}, {"mask_weights": lambda weights, mask: np.nan_to_num(weights)})))
-
-
-def causal_form(mistakes, name, *changes):
-    """A mistake of these, with the changes that it takes under a causal mask."""
-    (mistake,) = pick(mistakes, name)
-    return dataclasses.replace(mistake, change=changes or mistake.change)
+    return replace(mistake, change=tuple({**change, **more} for change in mistake.variants for more in (
+        {}, {"fill": fill_with(-1e9)}, {"mask_weights": lambda weights, mask: np.nan_to_num(weights)})))
 
 
 def _window(width):
     return {"compare": lambda key, query: (key <= query) & (key > query - width)}
 
 
+def _as_under_any_mask(name, change):
+    """A mistake of masked attention; no row is dead under this mask."""
+    return replace(*pick(MASKING_MISTAKES, name), change=change)
+
+
 CAUSAL_MISTAKES = (
-    Mistake("mask ignored", change={"fill": _no_fill},
-            does="Every query sees every key.",
-            why="Causal means that query i sees the keys 0 to i, and nothing after them.",
-            ask="Which keys must query 0 not see?"),
-    *map(with_dead_rows, pick(CAUSAL_MASK_MISTAKES, "mask inverted", "diagonal excluded",
-                              "the future instead of the past", "aligned at the bottom right")),
+    *map(_with_dead_rows, pick(CAUSAL_MASK_MISTAKES, "mask inverted", "diagonal excluded",
+                               "the future instead of the past", "aligned at the bottom right")),
     *pick(TRIANGLE_MISTAKES, "one key too many", "n_q and n_k swapped", "square mask"),
-    Mistake("masked scores set to 0", change={"fill": fill_with(0.0)},
-            does="Scores of later keys are 0, as torch.tril of the scores or a product with the mask makes them.",
-            why="exp(0) is 1: a later key keeps a weight, more than one with a negative score.",
-            ask="Which score gives a weight of exactly 0 after the softmax?"),
+    *alike("Causal means that query i sees the keys 0 to i, its own position too, and nothing after them.",
+           "Which keys may query 0 see, which query 1, and which the last one?",
+           ("mask ignored", {"fill": no_fill}, "Every query sees every key."),
+           ("the first key hidden", ways("compare", lambda key, query: (key <= query) & ((key > 0) | (query == 0)),
+                                         lambda key, query: (key <= query) & (key > 0)),
+            "Later queries do not see key 0."),
+           ("diagonal excluded but for the first row", {"compare": lambda key, query: key < np.maximum(query, 1)},
+            "Query 0 sees key 0; any other query sees the keys before its own position, and not that one.")),
     Mistake("a window of keys", change=tuple(map(_window, (2, 3))), numbers=each(_window, lambda n: n in range(4, 20)),
             does="Each query sees its own position and a few before it, and no earlier key.",
             why="Causal means all keys up to the query's own position; a window is a mask of its own.",
             ask="Which keys may the last query see?"),
-    Mistake("the first key hidden", change=({"compare": lambda key, query: (key <= query) & ((key > 0) | (query == 0))},
-                                            {"compare": lambda key, query: (key <= query) & (key > 0)}),
-            does="Later queries do not see key 0.",
-            why="Query i sees the keys 0 to i, the first one too.",
-            ask="Where does your mask begin?"),
-    Mistake("diagonal excluded but for the first row", change={"compare": lambda key, query: key < np.maximum(query, 1)},
-            does="Query 0 sees key 0; any other query sees the keys before its own position, and not that one.",
-            why="A position attends to itself too: j <= i. Then no row is empty, and none needs an exception.",
-            ask="Which keys may query 1 see?"),
-    causal_form(MASKING_MISTAKES, "mask added", {"fill": lambda scores, mask, dtype: scores + mask}),
-    causal_form(MASKING_MISTAKES, "+inf instead of -inf", {"fill": fill_with(np.inf)}),
-    Mistake("0 times infinity",
-            change={"answer": lambda query, key, value: np.full((*query.shape[:-1], value.shape[-1]), np.nan)},
-            does="Every query gets NaN.",
-            why="0 * inf is NaN: a mask times infinity does not leave allowed scores alone.",
-            ask="What is 0 * inf, and how can the mask choose instead of multiply?"),
-    Mistake("large negative number instead of -inf",
-            change=tuple({"fill": fill_with(value)} for value in (-1e4, -9999.0, -1e3, -100.0)),
-            numbers=each(lambda value: {"fill": fill_with(value)}, lambda value: value < 0),
+    Mistake("large negative number instead of -inf", change=_filled(-1e4, -9999.0, -1e3, -100.0),
+            numbers=each(lambda number: _filled(number)[0], lambda number: number < 0),
             does="Scores of later keys are a number such as -10000, which is not below every score.",
             why="Scores may be as low themselves; then later keys get a weight. Only -inf is below every score.",
             ask="What are the weights of query 0 if its only allowed score is -10000 too?"),
-    Mistake("large negative number added",
-            change=tuple({"fill": lambda scores, mask, dtype, value=value: scores + np.where(mask, 0.0, value)}
-                         for value in (-1e4, -1e3, -100.0)),
-            numbers=each(lambda value: {"fill": lambda scores, mask, dtype: scores + np.where(mask, 0.0, -abs(value))},
-                         lambda value: abs(value) >= 1),
+    Mistake("large negative number added", change=tuple(map(_added, (1e4, 1e3, 100.0))),
+            numbers=each(_added, lambda number: abs(number) >= 1),
             does="Scores of later keys are lowered by a number such as 10000.",
-            why="A later key's score may lie higher above the allowed ones than that. Only -inf is below "
-                "every score.",
+            why="A later key's score may lie higher above the allowed ones than that. Only -inf is below every score.",
             ask="What is left of a score of 10000 if 10000 is subtracted, and is it below -10000?"),
-    causal_form(MASKING_MISTAKES, "positive number instead of -inf",
-                *({"fill": fill_with(value)} for value in (1e9, 1e4, 1.0, 1e-9))),
-    causal_form(MASKING_MISTAKES, "the lowest score instead of -inf",
-                {"fill": lambda scores, mask, dtype: np.where(mask, scores, scores.min())},
-                {"fill": lambda scores, mask, dtype: np.where(mask, scores, scores.min(axis=-1, keepdims=True))}),
-    causal_form(MASKING_MISTAKES, "mask after the softmax", {"fill": _no_fill, "mask_weights": _only_allowed}),
-    causal_form(MASKING_MISTAKES, "masked keys in the maximum", {"fill": _no_fill, "mask_powers": _only_allowed}),
+    *(_as_under_any_mask(name, change) for name, change in (
+        ("masked scores set to 0", _filled(0.0)), ("+inf instead of -inf", _filled(np.inf)),
+        ("mask added", {"fill": lambda scores, mask, dtype: scores + mask}),
+        ("0 times infinity",
+         {"answer": lambda query, key, value: np.full((*query.shape[:-1], value.shape[-1]), np.nan)}),
+        ("positive number instead of -inf", _filled(1e9, 1e4, 1.0, 1e-9)),
+        ("the lowest score instead of -inf", ways("fill", *map(as_low_as_the_lowest, (None, -1)))),
+        ("mask after the softmax", {"fill": no_fill, "mask_weights": only_allowed}),
+        ("-inf after the softmax", tuple({"fill": no_fill, "mask_weights": lambda weights, mask, e=e: np.where(
+            mask, weights, e)} for e in (-np.inf, -1e9))),
+        ("masked keys in the maximum", {"fill": no_fill, "mask_powers": only_allowed}))),
 )
 
 
@@ -129,7 +112,7 @@ def attention_torch_causal_cases():
 
 EXERCISE = Exercise(
     name="attention_torch_causal", signature="(query, key, value)", place=5,
-    axes=dict(query="n_q d_k", key="n_k d_k", value="n_k d_v"), answer_axes="n_q d_v", library="torch",
+    axes=ATTENTION_AXES, answer_axes="n_q d_v", library="torch",
     text="The same as attention_torch under a causal mask, aligned at the top left: query i sees the "
          "keys 0 to i.",
     answer=attention_torch_causal_answer, steps=CAUSAL_STEPS, cases=attention_torch_causal_cases,
@@ -142,7 +125,29 @@ EXERCISE = Exercise(
         "With mask = torch.ones(n_q, n_k, dtype=torch.bool, device=query.device).tril(), the scores "
         "are torch.where(mask, scores, -torch.inf); softmax, values and dtype as before.",
     ),
-    mistakes=(*without(ATTENTION_TORCH_MISTAKES, "causal mask applied"), *CAUSAL_MISTAKES),
+    mistakes=(
+        *CAUSAL_MISTAKES, *WIDTH_MISTAKES, *TORCH_MISTAKES,
+        *pick(ATTENTION_MISTAKES,
+              "no scale", "d_k instead of sqrt(d_k)", "multiplied by sqrt(d_k)", "sqrt(n_k) instead of sqrt(d_k)",
+              "sqrt(n_q) instead of sqrt(d_k)", "1/2 instead of a square root", "d_k read from the first axis",
+              "d_k read from the second axis", "d_k fixed in the code", "sqrt(d_v) instead of sqrt(d_k)",
+              "temperature applied", "scale after the softmax", "K Qᵀ instead of Q Kᵀ", "no transpose",
+              "reshape instead of transpose", ".T on a batched array", "elementwise product",
+              "cosine instead of dot product", "axes counted from the front", "no maximum subtracted",
+              "one maximum for the whole array", "minimum subtracted instead of maximum",
+              "mean subtracted instead of maximum", "scores clipped", "maximum without keepdims",
+              "maximum over the wrong axis", "no exponential", "power of 2 instead of e", "sigmoid instead of softmax",
+              "argmax instead of softmax", "sign flipped", "not divided by the sum", "sum over the wrong axis",
+              "epsilon in the denominator", "divided by the mean", "sum without keepdims",
+              "softmax over the queries' axis", "softmax over the first axis", "softmax over all axes but the first",
+              "softmax over the second axis", "softmax over everything", "softmax after the values",
+              "softmax left out", "softmax of the output", "softmax plus one", "Aᵀ V instead of A V",
+              "V A instead of A V", "transposed values", "A * V instead of A @ V", "reshaped values", "rounded",
+              "weights averaged over the batch", "outputs summed over the batch", "one key left out",
+              "softmax of the weights", "divided by the number of features", "key and value swapped",
+              "values instead of keys", "queries instead of values", "keys instead of values",
+              "scores returned instead of the output", "weights returned instead of the output",
+              "values returned instead of the output", "input added")),
     audits=(calls_own_attention, leaves_torch, stays_on_the_cpu), missing=torch_missing,
     seconds=6.0,  # torch takes its time to start on a busy machine
     aspects=HALF_ASPECTS,
