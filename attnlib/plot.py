@@ -461,6 +461,22 @@ def memory_against_n(record):
 
 
 @in_book_style
+def ladder(record):
+    """Milliseconds of each step of online_numpy.py, with the middle half of the rounds; `record` as in time_against_n."""
+    (row,) = record["ladder"]
+    axes, = subplots(2.4, "a")
+    for place, (name, step) in enumerate(row["steps"].items()):
+        middle, low, high = (step["ms"][what] for what in ("median", "low", "high"))
+        axes.barh(place, middle, color="#9aa0a6", height=0.6)
+        axes.plot([low, high], [place, place], color=COLORS["output"], marker="|", linewidth=1.2)
+        axes.annotate(f"{middle:.0f}", (max(middle, high), place), xytext=(8, 0), textcoords="offset points", va="center")
+    axes.set(yticks=range(len(row["steps"])), yticklabels=list(row["steps"]), xlabel="milliseconds",
+             title=f"Five steps, n = {row['n']}")
+    axes.invert_yaxis()
+    axes.margins(x=0.12)
+
+
+@in_book_style
 def two_memories(gpu, cable):
     """The host, the GPU and what lies between memory and processors; bandwidths in GB/s as each data sheet has them."""
     axes, = subplots(2.3, "a")

@@ -24,6 +24,8 @@ WORDS = ["Ada's", "old", "cat", "sleeps"]
 RECORD = {"times": [{"n": n, "is_causal": is_causal, "factor": 1, "contenders": {
               name: {"ms": {"median": n * ms}} for name, ms in (("attnlib online", 1), ("torch SDPA", 1.01), ("JAX", 3))}}
               for n in (256, 512) for is_causal in (False, True)],
+          "ladder": [{"n": 512, "steps": {name: {"ms": {"median": ms, "low": 0.9 * ms, "high": 1.1 * ms}}
+                                          for name, ms in (("naive", 9), ("1 blocks", 2))}}],
           "memory": [{"n": n, "contender": name, "MiB": n * mib} for n in (256, 512)
                      for name, mib in (("attnlib online", 0.1), ("torch SDPA", 0))]}
 FIGURES = {
@@ -45,6 +47,7 @@ FIGURES = {
     "one_query": (SCORES, WEIGHTS, VALUE, WEIGHTS @ VALUE, WORDS),
     "time_against_n": (RECORD, True),
     "memory_against_n": (RECORD,),
+    "ladder": (RECORD,),
     "two_memories": (4800, 64),
     "queue_of_jobs": (),
     "roofline": (1e15, 5e12, {"a": 1.0, "b": 1e3}),

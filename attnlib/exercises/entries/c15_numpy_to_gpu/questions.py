@@ -50,7 +50,7 @@ QUESTIONS = (
     ),
     Question(
         "twice_the_operations",
-        "A kernel adds two vectors and is far below the ridge. Now it does twice as many operations with the same bytes. "
+        "A kernel adds two vectors and is far left of the ridge. Now it does twice as many operations with the same bytes. "
         "How much longer does it take, by the roofline?",
         (Choice("Twice as long.",
                 "This takes arithmetic for what costs. Here it waits for the memory most of the time."),
@@ -80,8 +80,7 @@ QUESTIONS = (
     ),
     Question(
         "softmax_passes",
-        "The softmax in torch takes five operations: maximum, difference, exponential, sum and quotient. Each is a kernel "
-        "of its own. How many times as many bytes are moved as need be?",
+        "The softmax in five operations, each a kernel of its own: how many times as many bytes are moved as need be?",
         (Choice("As many as need be: the numbers are on the chip after the first.",
                 "This takes the chip for a place where things stay. A kernel writes its result to memory, and the next "
                 "one reads it again."),
