@@ -367,7 +367,7 @@ def streaming_key_by_key(query, key, value, block_size):
     return output.astype(dtype)
 
 
-@answers.wrong("queries cut with the keys")
+@answers.wrong("queries cut like the keys")
 def streaming_queries_cut(query, key, value, block_size):
     output = np.zeros((*query.shape[:-1], value.shape[-1]), query.dtype)
     for a, b in regular(query.shape[-2], block_size):

@@ -307,7 +307,7 @@ STREAM_MISTAKES = (
                                  for part in (slice(-1), slice(1, None)))),
                *_of_blocks(lambda blocks: blocks[:-1] if blocks[-1][0].shape[-2] == 1 else blocks)),
             "The last key, or the first one, is in no block."), alone=True),
-    Mistake("queries cut with the keys", change={"answer": _queries_cut_too},
+    Mistake("queries cut like the keys", change={"answer": _queries_cut_too},
             does="The queries are cut into blocks as the keys are, and each block of them sees one block of keys.",
             why="Every query attends to all keys: all queries meet each block of keys.",
             ask="Which blocks of keys does query 0 meet in your loop?"),
