@@ -52,18 +52,18 @@ QUESTIONS = (
     ),
     Question(
         "minus_a_billion",
-        "A query may see none of its four keys. All four scores are replaced by -1e9, and the softmax follows. What are "
-        "the weights?",
+        "A query may see none of its four keys. All four scores are replaced by -1e9, and a softmax follows that subtracts "
+        "the largest score first. What are the weights?",
         (Choice("All 0: exp(-1e9) is 0.",
-                "This forgets that the softmax subtracts the row's maximum, which is -1e9 itself."),
+                "This forgets what is subtracted first: the largest score, which is -1e9 itself."),
          Choice("All a quarter.",
                 "Four equal scores, however low, have equal weights: the query attends to all that it must not see."),
-         Choice("nan: the sum is 0.",
+         Choice("nan: no key is left.",
                 "That is what -inf gives. With -1e9 each exponent is -1e9 minus -1e9, which is 0."),
          Choice("Those of the scores before: the same number was put in everywhere.",
                 "This takes *put in* for *added*. The scores are gone.")),
         right="b",
-        shows="-1e9: exponentials [1. 1. 1. 1.], sum 4.0",
+        shows="-1000000000.0: shifted [0. 0. 0. 0.], weights [0.25 0.25 0.25 0.25]",
     ),
     Question(
         "looks_causal",
@@ -77,6 +77,6 @@ QUESTIONS = (
          Choice("Only where it has a large value.",
                 "This looks for the leak in the values. They are multiplied by 0; it is the scores that get through.")),
         right="b",
-        shows="behind largest influence of a later word: 0.1",
+        shows="after: largest influence of a later word 0.1",
     ),
 )
