@@ -685,7 +685,7 @@ def slopes_by_spread(spreads, slopes_by_n, marks):
         axes.axvline(spread, color="#444444", linestyle=":", linewidth=1)
         axes.annotate(label, (spread, 1), xycoords=("data", "axes fraction"), xytext=(4, -2), textcoords="offset points",
                       va="top", fontsize=9)
-    axes.set(xscale="log", xlabel="standard deviation of the scores", ylabel="‖J‖", ylim=(0, 0.68),
+    axes.set(xscale="log", xlabel="standard deviation of the scores", ylabel="size of the Jacobian", ylim=(0, 0.68),
              title="The slopes of the softmax")
     axes.set_xticks([0.1, 1, 10], ["0.1", "1", "10"])
     axes.legend(loc="upper left", fontsize=9)

@@ -4,21 +4,19 @@ from ...model import Choice, Question
 
 QUESTIONS = (
     Question(
-        "flat_at_the_start",
-        "A query meets 1,024 keys, all random, and its scores are scaled: their standard deviation is 1. How flat are the "
-        "weights?",
-        (Choice("Sharp: a few of so many keys stand out and have most of the weight.",
-                "This looks at the largest scores alone. The largest of 1,024 is about 3, and its exponential of 25 meets a "
-                "sum of about 1,700."),
-         Choice("Halfway: the scale was chosen to avoid both extremes.",
-                "This takes the scale for a middle between sharp and flat. It brings the variance to 1, and says nothing "
-                "about the entropy."),
-         Choice("Nearly flat: the entropy is more than nine tenths of the largest one.",
-                "A spread of 1 costs about half a nat, and the largest entropy is log 1,024, about 7 nats."),
-         Choice("That depends on the size of the keys.",
-                "This forgets what the scale is for. With it the spread is about 1 at every size.")),
+        "twice_as_long",
+        "With 1,024 keys and scores of spread 1, the entropy of the weights is 0.93 of log n. All queries become twice as long. "
+        "What is it now?",
+        (Choice("0.93, as before: a common factor cancels.",
+                "This takes a factor for a shift. A common summand would cancel; a factor doubles all differences."),
+         Choice("0.86: what is missing to 1 doubles.",
+                "This takes the spread itself for what costs entropy. It is the variance, and that is four times as large."),
+         Choice("About 0.7: what is missing to 1 is four times as large.",
+                "The spread is 2, and half its square is 2 nats of the 6.93."),
+         Choice("Nearly 0: exponentials make any factor extreme.",
+                "This knows that a large spread makes one key win. A spread of 2 is not large yet among so many keys.")),
         right="c",
-        shows="1024 keys:  scaled 0.93",
+        shows="spread   2: 0.73 (0.64 to 0.79)",
     ),
     Question(
         "unscaled_slopes",
