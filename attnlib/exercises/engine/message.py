@@ -249,7 +249,8 @@ def _row_factor(a, b):
 
 
 def _sums(a, b):
-    if b.ndim < 1 or not np.isfinite(a).all() or not np.allclose(b.sum(axis=-1), 1) or (b < 0).any():
+    are_weights = b.ndim > 0 and ((b >= 0) & (b <= 1)).all() and ((b > 0) & (b < 1)).any()  # whole numbers are positions
+    if not are_weights or not np.isfinite(a).all() or not np.allclose(b.sum(axis=-1), 1):
         return ""
     if np.allclose(a.sum(axis=-1), 1):
         return "Each row sums to 1, as it should."
@@ -384,6 +385,8 @@ def cause(failure, exercise):
         return "Sizes and indices are integers: / gives a float even where nothing is left over, // an integer."
     if kind == "TypeError" and "NoneType" in text:
         return "One of the two is None: an argument that may be None, or what a function without a return gave back."
+    if kind == "TypeError" and "dtype" in text and "not callable" in text:
+        return "A dtype is not called: x.astype(dtype) makes an array of it, np.dtype(dtype).type(x) a number."
     if kind == "TypeError" and "not callable" in text:
         return "An array is followed by round brackets; indexing takes square ones, a product @ or *."
     if kind == "TypeError" and "only length-1" in text or "only 0-dimensional" in text:
@@ -398,7 +401,7 @@ def cause(failure, exercise):
                 "session: restart the kernel, and give every load and store a mask.")
     if kind == "AttributeError" and "ndarray" in text:
         return "A NumPy array has no such method; it may be torch's, or a function of np."
-    if re.search(r"\.T\b", failure.line) and failure.family == "shape":
+    if re.search(r"\.T\b", failure.line) and failure.cause in ("matmul", "broadcast", "shape"):
         return ("On an array with leading axes .T reverses all axes, the batch too. Only the last "
                 "two may be swapped.")
     return CAUSES.get(kind) or CAUSES.get(failure.cause, "")

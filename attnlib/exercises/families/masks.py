@@ -198,6 +198,6 @@ BROADCAST = "a mask that broadcasts"
 MASK_ASPECTS = {BROADCAST: Mistake(
         "only for a mask of the scores' shape",
         does="The function is right if the mask has the scores' shape, and not if it broadcasts to it.",
-        why="A mask of shape (n_q, n_k) or (batch, 1, n_k) serves all heads and queries. Indexing "
-            "with it, as in scores[~mask], does not broadcast.",
+        why="A mask may have fewer axes than the scores, or axes of length 1, and then serves all heads or all queries. "
+            "Indexing with it, as in scores[~mask], does not broadcast.",
         ask="Which function chooses entry by entry, and broadcasts?")}

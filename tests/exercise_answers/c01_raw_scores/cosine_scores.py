@@ -50,6 +50,12 @@ answers.wrong("epsilon added to the length", function=lambda query, key: (
     query / (lengths(query) + 1e-8)) @ (key / (lengths(key) + 1e-8)).mT)
 
 
+answers.wrong("epsilon added to the length", function=lambda query, key: (
+    query / np.maximum(lengths(query), 1e-8)) @ (key / np.maximum(lengths(key), 1e-8)).mT)
+answers.wrong("epsilon added to the length", function=lambda query, key: (
+    query @ key.mT / (lengths(query) * lengths(key).mT + 1e-8)))
+
+
 @answers.wrong("0 / 0 for a vector of zeros")
 def cosine_without_care(query, key):
     return query @ key.mT / (lengths(query) * lengths(key).mT)

@@ -51,6 +51,6 @@ def units_in_float32(computed, exact):
     return np.abs(computed - rounded).astype(np.float64) / np.spacing(np.abs(rounded)).astype(np.float64)
 
 
-answers.wrong("unit of float64, with its sign", function=lambda computed, exact: np.abs(computed - exact) / np.spacing(exact))
+answers.wrong("unit of float64 and its sign", function=lambda computed, exact: np.abs(computed - exact) / np.spacing(exact))
 answers.wrong("unit at the computed number", function=lambda computed, exact: np.abs(computed - exact) / np.spacing(np.abs(computed)))
 answers.wrong("unit at the computed number", function=lambda computed, exact: np.abs(computed - exact) / np.spacing(computed))

@@ -101,8 +101,11 @@ EXERCISE = Exercise(
                 ask="What is divided by what where all features are 0?"),
         Mistake("epsilon added to the length", alone=True,
                 change=tuple({"unit": lambda a, e=e: a / (_length(a) + e)}
-                             for e in (1e-8, 1e-6, 1e-9, 1e-12, 1e-5, 1e-4, 1e-3, 1e-10)),
-                does="A small number is added to each length, so that short vectors get cosines that are too small.",
+                             for e in (1e-8, 1e-6, 1e-9, 1e-12, 1e-5, 1e-4, 1e-3, 1e-10)) + tuple(
+                    {"unit": lambda a, e=e: a / np.maximum(_length(a), e)} for e in (1e-8, 1e-6, 1e-5, 1e-4, 1e-3)) + tuple(
+                    {"answer": lambda query, key, e=e: query @ _swap(key) / (_length(query) * _swap(_length(key)) + e)}
+                    for e in (1e-8, 1e-6, 1e-9, 1e-12)),
+                does="A small number is added to the lengths, or taken as the smallest length: short vectors get cosines that are too small.",
                 why="Only a length of exactly 0 needs care; any other divides safely.",
                 ask="What is the cosine of a vector of length 1e-9 with itself in your function?"),
         Mistake("scaled by sqrt(d_k) too", change={"finish": lambda cosines, query: cosines / math.sqrt(query.shape[-1])},

@@ -38,7 +38,7 @@ EXERCISE = Exercise(
     name="document_mask", signature="(document)", place=6,
     axes=dict(document="n"), answer_axes="n n",
     text="A boolean mask of shape (n, n) for several documents in one row: True where key j <= query i and both "
-         "belong to the same document, whose positions need not be consecutive.",
+         "belong to the same document, whose positions need not be consecutive; the numbers of documents are any whole ones.",
     answer=document_mask_answer,
     steps={
         "numbers": lambda document: document,

@@ -64,7 +64,7 @@ EXERCISE = Exercise(
         *alike("The unit is that of float32 at the exact number: it doubles at every power of 2.",
                "How far apart are two neighbouring float32 numbers near 1, and how far near 1000?",
                ("unit of float64", {"unit": lambda exact: np.spacing(np.abs(exact))}, "The unit is that of float64."),
-               ("unit of float64, with its sign", {"unit": lambda exact: np.spacing(exact)},
+               ("unit of float64 and its sign", {"unit": lambda exact: np.spacing(exact)},
                 "The unit is that of float64, and negative for negative numbers."),
                ("unit at the computed number", (_at_computed(np.abs), _at_computed(lambda x: x)),
                 "The unit is that at the computed number: below a power of 2 it is half as large as at the exact one."),
