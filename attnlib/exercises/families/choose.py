@@ -23,8 +23,3 @@ def also(mistake, *changes):
 def first_variants(mistakes):
     """Without the variants that count the first axis: here that is the heads' or the batch."""
     return tuple(dataclasses.replace(mistake, change=mistake.variants[0]) for mistake in mistakes)
-
-
-def without(mistakes, *names):
-    """The mistakes that do not have these names."""
-    return tuple(mistake for mistake in mistakes if mistake.name not in names)

@@ -5,7 +5,7 @@ import dataclasses
 import numpy as np
 
 from ...families.attention import ATTENTION_MISTAKES, ATTENTION_STEPS, attention_answer
-from ...families.choose import without
+from ...families.choose import pick
 from ...families.torch_attention import hooked
 from ...model import FLOAT16, FLOAT32, HUGE, LEADING, PLAIN, SQUARE, Case, Exercise, Mistake, each, normal
 
@@ -189,13 +189,35 @@ DECODE_MISTAKES = (
             ask="In which order does the caller unpack your answer?"),
 )
 
-NOT_FOR_ONE_QUERY = ("sqrt(n_q) instead of sqrt(d_k)", "summed over the batch", "np.dot on batches",
-                     "weights averaged over the queries", "causal mask applied", "queries instead of values",
-                     "one maximum for the whole array", "K Qᵀ instead of Q Kᵀ", "Aᵀ V instead of A V",
-                     "maximum over the wrong axis", "one query left out", "only the first query",
-                     "outputs summed over the queries", "outputs averaged over the queries",
-                     "summed over the queries instead of the keys", "one key left out", "one key alone", "key and value swapped",
-                     "input added")
+FOR_ONE_QUERY = (
+    "no scale", "d_k instead of sqrt(d_k)", "multiplied by sqrt(d_k)", "sqrt(n_k) instead of sqrt(d_k)",
+    "1/2 instead of a square root", "d_k read from the first axis", "d_k read from the second axis",
+    "d_k fixed in the code", "scale rounded to an integer", "square root of the scores", "no transpose",
+    "reshape instead of transpose", ".T on a batched array", "elementwise product", "cosine instead of dot product",
+    "features multiplied instead of summed", "largest feature instead of the sum", "half of the features",
+    "sum instead of product", "smaller entry instead of product", "axes counted from the front",
+    "distance instead of dot product", "no maximum subtracted", "minimum subtracted instead of maximum",
+    "mean subtracted instead of maximum", "maximum of absolute values", "divided by the maximum", "scores clipped",
+    "maximum without keepdims", "no exponential", "absolute values instead of exponentials",
+    "squares instead of exponentials", "power of 2 instead of e", "power of 10 instead of e",
+    "1 subtracted from the exponentials", "sigmoid instead of softmax", "argmax instead of softmax", "sign flipped",
+    "not divided by the sum", "sum over the wrong axis", "epsilon in the denominator", "divided by the mean",
+    "divided by the Euclidean length", "logarithm of the softmax", "sum without keepdims",
+    "softmax over the queries' axis", "softmax over the first axis", "softmax over all axes but the first",
+    "softmax over the second axis", "softmax over everything", "softmax after the values", "softmax left out",
+    "softmax of the output", "temperature applied", "scale after the softmax", "sqrt(d_v) instead of sqrt(d_k)",
+    "exponential of the sum", "ReLU instead of the exponential", "softmax plus one", "V A instead of A V",
+    "transposed values", "A * V instead of A @ V", "not summed", "reshaped values", "rounded",
+    "weights averaged over the batch", "outputs summed over the batch", "np.dot of batched weights",
+    "weights ignored", "only the largest weight", "every second key left out", "n_q keys instead of n_k",
+    "only some of the largest weights", "small weights set to 0", "keys in reverse order", "keys shifted by one",
+    "softmax of the weights", "divided by the number of features", "largest product instead of the sum",
+    "median of the values", "mean of the values added", "mean of the values subtracted",
+    "minimum of weight and value", "weights added to the values", "output transposed",
+    "summed over the features instead of the keys", "features summed", "values instead of keys",
+    "keys instead of values", "scores returned instead of the output", "weights returned instead of the output",
+    "values returned instead of the output",
+)
 
 FIRST_VARIANT = ("weights ignored", "argmax instead of softmax", "weights averaged over the batch")
 
@@ -256,5 +278,5 @@ EXERCISE = Exercise(
         "np.concatenate([key_cache, key_new], axis=-2) is the new cache of keys, and likewise for the "
         "values. Then attention of query, keys and values; return it with both caches.",
     ),
-    mistakes=(*map(_for_one_query, without(ATTENTION_MISTAKES, *NOT_FOR_ONE_QUERY)), *DECODE_MISTAKES),
+    mistakes=(*map(_for_one_query, pick(ATTENTION_MISTAKES, *FOR_ONE_QUERY)), *DECODE_MISTAKES),
 )

@@ -7,7 +7,7 @@ from types import SimpleNamespace
 import numpy as np
 
 from ...families.attention import ATTENTION_MISTAKES, ATTENTION_STEPS, attention_answer, attention_cases
-from ...families.choose import without
+from ...families.choose import pick
 from ...families.scores import softmax_of
 from ...families.torch_attention import hooked
 from ...model import HUGE, LEADING, PLAIN, SQUARE, Case, Exercise, Mistake, normal
@@ -154,12 +154,34 @@ def _best_part(parts, weights_of):
     return np.take_along_axis(_stacked(parts, "out"), best[None], axis=0)[0]
 
 
-NOT_IN_PARTS = ("causal mask applied", "np.dot on batches", "np.dot of batched weights", "summed over the batch",
-                "outputs summed over the batch", "weights averaged over the batch", "weights averaged over the queries",
-                "softmax of the weights", "transposed values", "reshaped values", "features summed",
-                "square root of the scores", "one key left out", "one key alone", "softmax over the second axis",
-                "A * V instead of A @ V", "V A instead of A V", "softmax plus one", "scores returned instead of the output",
-                "values returned instead of the output")
+IN_PARTS = (
+    "no scale", "d_k instead of sqrt(d_k)", "multiplied by sqrt(d_k)", "sqrt(n_k) instead of sqrt(d_k)",
+    "sqrt(n_q) instead of sqrt(d_k)", "1/2 instead of a square root", "d_k read from the first axis",
+    "d_k read from the second axis", "d_k fixed in the code", "scale rounded to an integer", "K Qᵀ instead of Q Kᵀ",
+    "no transpose", "reshape instead of transpose", ".T on a batched array", "elementwise product",
+    "cosine instead of dot product", "features multiplied instead of summed", "largest feature instead of the sum",
+    "half of the features", "sum instead of product", "smaller entry instead of product",
+    "axes counted from the front", "distance instead of dot product", "no maximum subtracted",
+    "one maximum for the whole array", "minimum subtracted instead of maximum", "mean subtracted instead of maximum",
+    "maximum of absolute values", "divided by the maximum", "scores clipped", "maximum without keepdims",
+    "maximum over the wrong axis", "no exponential", "absolute values instead of exponentials",
+    "squares instead of exponentials", "power of 2 instead of e", "power of 10 instead of e",
+    "1 subtracted from the exponentials", "sigmoid instead of softmax", "argmax instead of softmax", "sign flipped",
+    "not divided by the sum", "sum over the wrong axis", "epsilon in the denominator", "divided by the mean",
+    "divided by the Euclidean length", "logarithm of the softmax", "sum without keepdims",
+    "softmax over the queries' axis", "softmax over the first axis", "softmax over all axes but the first",
+    "softmax over everything", "softmax after the values", "softmax left out", "softmax of the output",
+    "temperature applied", "scale after the softmax", "sqrt(d_v) instead of sqrt(d_k)", "exponential of the sum",
+    "ReLU instead of the exponential", "Aᵀ V instead of A V", "not summed", "outputs summed over the queries",
+    "outputs averaged over the queries", "rounded", "one query left out", "only the first query", "weights ignored",
+    "only the largest weight", "every second key left out", "n_q keys instead of n_k",
+    "only some of the largest weights", "small weights set to 0", "keys in reverse order", "keys shifted by one",
+    "divided by the number of features", "largest product instead of the sum", "median of the values",
+    "mean of the values added", "mean of the values subtracted", "minimum of weight and value",
+    "weights added to the values", "output transposed", "summed over the features instead of the keys",
+    "summed over the queries instead of the keys", "key and value swapped", "values instead of keys",
+    "queries instead of values", "keys instead of values", "weights returned instead of the output", "input added",
+)
 
 SPLIT_STEPS = {
     **ATTENTION_STEPS,
@@ -481,7 +503,7 @@ EXERCISE = Exercise(
         "each; the shares are the softmax of the log-sum-exps over the parts, and the answer is the "
         "sum of share * output.",
     ),
-    mistakes=(*map(_in_parts, without(ATTENTION_MISTAKES, *NOT_IN_PARTS)), *MERGE_MISTAKES),
+    mistakes=(*map(_in_parts, pick(ATTENTION_MISTAKES, *IN_PARTS)), *MERGE_MISTAKES),
     audits=(ignores_splits, splits_something_else),
     aspects={UNEVEN: Mistake(
         "only for equal parts",
