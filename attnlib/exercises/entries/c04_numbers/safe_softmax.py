@@ -58,7 +58,7 @@ DEAD_ROWS_UNIFORM = Mistake(
 
 DEAD_ROW_MISTAKES = (
     DEAD_ROWS_NAN, DEAD_ROWS_UNIFORM,
-    Mistake("dead rows NaN in float16",
+    Mistake("dead rows NaN in float16", alone=True,
             change={"fill": lambda s, dtype: np.where(_dead(s), np.nan if np.dtype(dtype) == np.float16 else 0.0, s),
                     "rescue": lambda w, s: np.where(_dead(s) & ~np.isnan(w), 0.0, w)},
             does="A row of nothing but -inf gives NaN in float16, and zeros in wider dtypes.",
