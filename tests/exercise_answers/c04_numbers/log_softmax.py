@@ -237,3 +237,8 @@ def log_clipped(scores, axis=-1):
 def log_softmax_in_float64(scores, axis=-1):
     wide = scores.astype(np.float64)
     return (wide - np.logaddexp.reduce(wide, axis=axis, keepdims=True)).astype(scores.dtype)
+
+
+@answers.wrong("maximum not subtracted in the sum")
+def log_softmax_half_shifted(scores, axis=-1):
+    return scores - scores.max(axis=axis, keepdims=True) - np.log(np.exp(scores).sum(axis=axis, keepdims=True))

@@ -215,3 +215,10 @@ def soft(scores, axis=-1):
 def safe_filled_and_rescued(scores):
     dead = np.isneginf(scores).all(axis=-1, keepdims=True)
     return np.where(dead, 0, filled(-2e3)(scores)).astype(scores.dtype)
+
+
+@answers.wrong("dead rows NaN in float16")
+def safe_by_a_floor(scores):
+    highest = scores.max(axis=-1, keepdims=True)
+    powers = np.exp(scores - np.where(highest == -np.inf, 0, highest))
+    return powers / np.maximum(powers.sum(axis=-1, keepdims=True), 1e-9)

@@ -51,3 +51,29 @@ def half_by_one_maximum(scores):
     wide = scores.astype(np.float32)
     powers = np.exp(wide - wide.max())
     return (powers / powers.sum(axis=-1, keepdims=True)).astype(np.float16)
+
+
+@answers.wrong("maximum subtracted in float16")
+def half_shifted_too_early(scores):
+    shifted = (scores - scores.max(axis=-1, keepdims=True)).astype(np.float32)
+    powers = np.exp(shifted)
+    return (powers / powers.sum(axis=-1, keepdims=True)).astype(np.float16)
+
+
+@answers.wrong("exponentials rounded to float16")
+def half_until_the_sum(scores):
+    powers = np.exp(scores - scores.max(axis=-1, keepdims=True))
+    return (powers / powers.sum(axis=-1, keepdims=True, dtype=np.float32)).astype(np.float16)
+
+
+@answers.wrong("log-sum-exp in float32")
+def half_by_narrow_logsumexp(scores):
+    wide = scores.astype(np.float32)
+    return np.exp(wide - np.logaddexp.reduce(wide, axis=-1, keepdims=True)).astype(np.float16)
+
+
+@answers.wrong("computed in float16")
+def half_from_the_exponentials(scores):
+    wide = scores.astype(np.float32)
+    powers = np.exp(wide - wide.max(axis=-1, keepdims=True)).astype(np.float16)
+    return powers / powers.sum(axis=-1, keepdims=True)

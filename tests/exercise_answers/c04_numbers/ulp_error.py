@@ -53,4 +53,11 @@ def units_in_float32(computed, exact):
 
 answers.wrong("unit of float64 and its sign", function=lambda computed, exact: np.abs(computed - exact) / np.spacing(exact))
 answers.wrong("unit at the computed number", function=lambda computed, exact: np.abs(computed - exact) / np.spacing(np.abs(computed)))
-answers.wrong("unit at the computed number", function=lambda computed, exact: np.abs(computed - exact) / np.spacing(computed))
+answers.wrong("unit at the computed number and its sign", function=lambda computed, exact: (
+    np.abs(computed - exact) / np.spacing(computed)))
+answers.right(lambda computed, exact: np.abs(computed - exact) / np.spacing(np.abs(exact).astype(np.float32)))
+
+
+@answers.wrong("float32 numbers counted")
+def units_by_bits(computed, exact):
+    return np.abs(computed.view(np.int32) - exact.astype(np.float32).view(np.int32)).astype(np.float64)

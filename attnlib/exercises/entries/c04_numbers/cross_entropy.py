@@ -26,7 +26,7 @@ def _cases():
         case(HUGE, [[10000, 9999], [-10000, -9999]], [1, 0], extreme=True), case(HUGE, [[0, 10000], [10000, 0]], [0, 0], extreme=True),
         case(HUGE, [[10000, 10000.5]], [0], np.float32, True),
         case("a weight that underflows", [[0, 800], [800, 0]], [0, 0]), almost_certain,
-        case(FLOAT32, [[0, 1], [2, 0]], [1, 0], np.float32), case(FLOAT32, [[0, 100], [100, 0]], [0, 0], np.float32),
+        case(FLOAT32, [[0, 1], [2, 0]], [1, 0], np.float32), case(FLOAT32, [[0, 100], [100, 0]], [0, 0], np.float32, True),
         case(FLOAT16, [[0, 1], [2, 0]], [1, 0], np.float16), *with_targets(SIZES),
     ]
 
@@ -102,6 +102,8 @@ EXERCISE = Exercise(
         *alike("Each row has a loss of its own.", "How many losses have scores of shape (n_q, n)?",
                ("mean over the rows", {"finish": lambda loss: np.mean(loss)}, "The losses are averaged to one number."),
                ("sum over the rows", {"finish": lambda loss: np.sum(loss)}, "The losses are added up to one number."),
+               ("all targets taken in each row", {"choose": lambda shifted, target: shifted[..., target]},
+                "Each row's scores are looked up at the targets of all rows: the answer has more axes than the targets."),
                ("a column of the first row's target", {"choose": lambda shifted, target: shifted[..., np.ravel(target)[0]]},
                 "All rows take the first row's target.")),
         Mistake("sign flipped", change={"finish": lambda loss: -loss},

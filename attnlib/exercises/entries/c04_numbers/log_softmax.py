@@ -187,6 +187,13 @@ LOG_SOFTMAX_MISTAKES = (
             "Each row is too large by its maximum."),
            ("maximum subtracted twice", _subtracted(lambda z, logs, scores: 2 * z - scores - logs),
             "Each row is too small by its maximum.")),
+    Mistake("maximum not subtracted in the sum",
+            change={"shift": lambda scores, axis: scores, **_along(
+                lambda z, logs, scores, axis: scores - scores.max(axis=axis, keepdims=True) - logs)},
+            does="The maximum is subtracted in front, and not from the scores in the sum: each row is too small by its maximum, "
+                 "and for large scores the sum overflows.",
+            why="The maximum cancels where it is subtracted from all scores alike, from those in the sum as well.",
+            ask="What becomes of your answer when every score of a row grows by 1?"),
     *alike("The denominator of the softmax is the sum of exp(score), of the same exponentials as its numerator.",
            "Of what is the sum in your logarithm?",
            ("sign flipped in the sum",

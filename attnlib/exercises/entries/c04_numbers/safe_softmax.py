@@ -58,6 +58,13 @@ DEAD_ROWS_UNIFORM = Mistake(
 
 DEAD_ROW_MISTAKES = (
     DEAD_ROWS_NAN, DEAD_ROWS_UNIFORM,
+    Mistake("dead rows NaN in float16", alone=True,
+            change={"fill": lambda s, dtype: np.where(_dead(s), np.nan if np.dtype(dtype) == np.float16 else 0.0, s),
+                    "rescue": lambda w, s: np.where(_dead(s) & ~np.isnan(w), 0.0, w)},
+            does="A row of nothing but -inf gives NaN in float16, and zeros in wider dtypes.",
+            why="float16 reaches from 6e-8 to 65504. A number such as 1e-9 is 0 in it, and -1e9 is -inf: what should keep "
+                "NaN away is not there.",
+            ask="Which numbers stand in your function, and what are they in float16?"),
     Mistake("dead rows not zero",
             change=(_dead_rows(lambda scores: 1.0), _dead_rows(_first_key), _dead_rows(lambda scores: -np.inf),
                     _dead_rows(lambda scores: np.inf)),

@@ -27,6 +27,11 @@ def _half_sum(powers):
     return total[..., None].astype(np.float64)
 
 
+def _by_lse_in_float32(scores):
+    wide = np.asarray(scores, np.float32)
+    return np.exp(wide - np.logaddexp.reduce(wide, axis=-1, keepdims=True)).astype(np.float64)
+
+
 def _cases():
     def case(aspect, scores, extreme=False):
         return Case(aspect, (np.array(scores, np.float16),), extreme, relative=6e-4)
@@ -40,9 +45,14 @@ def _cases():
         case("one row", [0, 1, 2]), case("one key", [[3], [5]]), case(LEADING, [[[0, 1]], [[2, 0]]]),
         drawn(LEADING, 2, 3, 5, 7, seed=5), drawn(LONG, 2, 4099, seed=6), drawn(LONG, 1, 2500, seed=7, scale=0.1),
         case("scores of 12 and more", [[12, 11], [20, 30]], True), case(HUGE, [[10000, 9999], [-10000, -9999]], True),
-        case(HUGE, [[60000, -60000], [0, 60000]], True),
+        case(HUGE, [[60000, -60000], [0, 60000]], True), case(HUGE, [[60000, 60000]], True),
+        # 1.29 - 4.25 is rounded by nearly half a gap in float16, and 30 such weights are more than the first.
+        case("many small weights", [[4.25] + [1.29] * 30]),
     ]
 
+
+IN_FLOAT16 = {"power": lambda s: half(np.exp(s)), "divide": lambda p, total: half(p / total),
+              "total": lambda p: half(p.astype(np.float16).sum(axis=-1, keepdims=True))}
 
 EXERCISE = Exercise(
     name="softmax_half", signature="(scores)", place=5,
@@ -68,11 +78,12 @@ EXERCISE = Exercise(
         *alike("Each step in float16 is rounded to 11 binary digits. Widened once at the start and rounded once at the end, "
                "the answer is the float16 number nearest to the exact one, or next to it.",
                "Which of your lines computes in float16?",
-               ("computed in float16", {"shift": lambda s: half(s - s.max(axis=-1, keepdims=True)), "power": lambda s: half(np.exp(s)),
-                                        "total": lambda p: half(p.astype(np.float16).sum(axis=-1, keepdims=True)),
-                                        "divide": lambda p, total: half(p / total)},
-                "All steps are computed in float16."),
-               ("exponentials rounded to float16", {"power": lambda s: half(np.exp(s))},
+               ("computed in float16", ({**IN_FLOAT16, "shift": lambda s: half(s - s.max(axis=-1, keepdims=True))}, IN_FLOAT16),
+                "All steps, or all from the exponentials on, are computed in float16."),
+               ("maximum subtracted in float16", {"shift": lambda s: half(s - s.max(axis=-1, keepdims=True))},
+                "The difference of score and maximum is rounded to float16, before anything is widened."),
+               ("exponentials rounded to float16", ({"power": lambda s: half(np.exp(s))}, {
+                   "shift": lambda s: half(s - s.max(axis=-1, keepdims=True)), "power": lambda s: half(np.exp(s))}),
                 "The exponentials are rounded before they are added."),
                ("sum in float16", {"total": _half_sum}, "The exponentials are added up in float16.")),
         *alike("exp overflows above 11 in float16, and above 88 in float32. With the row's maximum subtracted no exponent is "
@@ -85,6 +96,11 @@ EXERCISE = Exercise(
                 "The exponentials are divided by sums over the queries."),
                ("softmax over everything", {"total": lambda p: p.sum()}, "All exponentials are divided by one sum."),
                ("not divided", {"divide": lambda powers, total: powers}, "The rows do not sum to 1: nothing is divided.")),
+        Mistake("log-sum-exp in float32", change={"answer": _by_lse_in_float32},
+                does="The log-sum-exp is subtracted in float32. For scores of 60000 the weights are off.",
+                why="Near 60000 float32 numbers lie 0.004 apart, and the log-sum-exp is one of them. With the maximum subtracted "
+                    "first no large number is left.",
+                ask="How far apart are float32 numbers near 60000, and what does that do to a weight?"),
         Mistake("scores divided by their number", change={"widen": lambda scores: scores / scores.shape[-1]},
                 does="The weights are too even: the scores are divided by n first.", why="The scores are taken as they are.",
                 ask="What is done to the scores before the maximum is taken?"),

@@ -20,6 +20,15 @@ def _at_computed(part):
         part(computed.astype(np.float32))).astype(np.float64)}
 
 
+def _numbers_between(computed, exact):
+    """The distance of the bits, read as integers."""
+    def place(x):
+        bits = np.asarray(x, np.float32).view(np.int32).astype(np.int64)
+        return np.where(bits < 0, -2**31 - bits, bits)
+
+    return np.abs(place(computed) - place(exact)).astype(np.float64)
+
+
 def _cases():
     def case(aspect, steps, exact, extreme=False):
         exact = np.array(exact, np.float64)
@@ -54,7 +63,8 @@ EXERCISE = Exercise(
     },
     cases=_cases,
     hints=(
-        "Widen computed to float64 before you subtract, or the difference itself is rounded.",
+        "Subtract in float64, as NumPy does for float32 minus float64. Rounded to float32 before that, exact loses what is asked "
+        "for.",
         "np.nextafter(x, np.inf) is x's neighbour above, in x's own dtype. The unit belongs to float32, so round exact to "
         "float32 first.",
         "np.spacing(np.abs(exact.astype(np.float32))) is the distance from the neighbour away from zero. Divide by it in "
@@ -66,8 +76,10 @@ EXERCISE = Exercise(
                ("unit of float64", {"unit": lambda exact: np.spacing(np.abs(exact))}, "The unit is that of float64."),
                ("unit of float64 and its sign", {"unit": lambda exact: np.spacing(exact)},
                 "The unit is that of float64, and negative for negative numbers."),
-               ("unit at the computed number", (_at_computed(np.abs), _at_computed(lambda x: x)),
+               ("unit at the computed number", _at_computed(np.abs),
                 "The unit is that at the computed number: below a power of 2 it is half as large as at the exact one."),
+               ("unit at the computed number and its sign", _at_computed(lambda x: x),
+                "The unit is that at the computed number, and negative for negative numbers."),
                ("the same unit everywhere", {"unit": lambda exact: float(np.finfo(np.float32).eps)},
                 "The unit is the spacing of float32 at 1, whatever the number is."),
                ("relative error instead of units", {"unit": lambda exact: np.abs(exact)},
@@ -92,6 +104,11 @@ EXERCISE = Exercise(
             computed - exact.astype(np.float32).astype(np.float64))},
                 does="The distance is that from the rounded exact number: whole units, and 0 where it should be up to 1/2.",
                 why="The exact number lies between two float32 numbers; how far from computed is asked for.",
+                ask="What is the error of the float32 number nearest to 0.1?"),
+        Mistake("float32 numbers counted", change={"answer": _numbers_between},
+                does="The answer counts the float32 numbers from the rounded exact number to computed: whole numbers.",
+                why="The exact number lies between two float32 numbers; how far from computed is asked for. And below a power of "
+                    "2 the gaps that are counted are half as large.",
                 ask="What is the error of the float32 number nearest to 0.1?"),
         Mistake("largest error alone", change={"finish": lambda units: np.max(units)}, does="Only the largest error is returned.",
                 why="Each number has an error of its own.", ask="Which shape should the answer have?"),
