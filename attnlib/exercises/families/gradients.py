@@ -38,8 +38,8 @@ SOFTMAX_BACKWARD_MISTAKES = (
            ("diagonal-only Jacobian",
             {"total": lambda products: products, "times": lambda weights, centred, grad, total: weights * centred},
             "The scores' gradient is w (1 - w) g, as if each weight depended on its own score alone.")),
-    *alike("The Jacobian's entries are w_i (delta_ij - w_j): one weight stands in front of the whole bracket of g and "
-           "the sum.",
+    *alike("(diag(w) - w wᵀ) g is w * g less w times the row's sum: one weight stands in front of the whole bracket of g "
+           "and the sum.",
            "What stands in front of the bracket if (diag(w) - w wᵀ) g is multiplied out, and where does the bracket "
            "open?",
            ("row sum not multiplied by the weights", _times(lambda w, c, g, total: w * g - total),

@@ -54,3 +54,48 @@ def gradient_of_the_mean(scores, target):
 
 
 answers.wrong("gradient of the weights", function=lambda scores, target: -hot(scores, target) / soft(scores))
+
+
+@answers.wrong("-1 put in place of the target's weight")
+def gradient_that_writes(scores, target):
+    grad = soft(scores)
+    np.put_along_axis(grad, target[..., None], -1, axis=-1)
+    return grad
+
+
+@answers.wrong("target taken for a row")
+def gradient_in_a_row(scores, target):
+    grad = soft(scores)
+    grad[target] -= 1
+    return grad
+
+
+@answers.wrong("loss without the logarithm")
+def gradient_of_the_share(scores, target):
+    weights, places = soft(scores), hot(scores, target)
+    return -weights * (places - (weights * places).sum(axis=-1, keepdims=True))
+
+
+@answers.wrong("through the softmax twice")
+def gradient_through_a_second_softmax(scores, target):
+    weights = soft(scores)
+    grad = weights - hot(scores, target)
+    return weights * (grad - (weights * grad).sum(axis=-1, keepdims=True))
+
+
+@answers.right()
+def gradient_that_sums_to_0(scores, target):
+    grad = soft(scores)
+    np.put_along_axis(grad, target[..., None], 0, axis=-1)
+    np.put_along_axis(grad, target[..., None], -grad.sum(axis=-1, keepdims=True), axis=-1)
+    return grad
+
+
+answers.wrong("through the softmax twice", function=lambda scores, target: (
+    (soft(scores) - hot(scores, target)) * soft(scores) * (1 - soft(scores))))
+answers.wrong("target off by one", function=lambda scores, target: soft(scores) - hot(scores, target - 1))
+answers.wrong("target without a last axis", function=lambda scores, target: (
+    soft(scores) - (np.arange(scores.shape[-1]) == target)))
+answers.wrong("scores instead of the weights", function=lambda scores, target: scores - hot(scores, target))
+answers.wrong("exponentials instead of the weights", function=lambda scores, target: (
+    np.exp(scores - scores.max(axis=-1, keepdims=True)) - hot(scores, target)))

@@ -53,3 +53,13 @@ def logs_as_weights(log_weights, grad_log_weights):
 @answers.wrong("each log-weight by its own score alone")
 def logs_without_the_others(log_weights, grad_log_weights):
     return grad_log_weights * (1 - np.exp(log_weights))
+
+
+@answers.wrong("Jacobian not transposed")
+def logs_by_the_wrong_side(log_weights, grad_log_weights):
+    return grad_log_weights - (np.exp(log_weights) * grad_log_weights).sum(axis=-1, keepdims=True)
+
+
+answers.wrong("only the logarithm's derivative", function=lambda log_weights, grad: grad / np.exp(log_weights))
+answers.wrong("weights added up", function=lambda log_weights, grad: (
+    grad - np.exp(log_weights).sum(axis=-1, keepdims=True) * grad))

@@ -84,3 +84,45 @@ def gradient_that_forgets(function, x, step):
         work[at] -= 2 * step
         grad[at] = (up - function(work)) / (2 * step)
     return grad
+
+
+@answers.wrong("entry not moved back")
+def gradient_on_two_copies(function, x, step):
+    grad, up, down = np.zeros(x.shape), x.copy(), x.copy()
+    for at in np.ndindex(*x.shape):
+        up[at] += step
+        down[at] -= step
+        grad[at] = (function(up) - function(down)) / (2 * step)
+    return grad
+
+
+@answers.wrong("a row moved at once")
+def gradient_along_the_first_axis(function, x, step):
+    grad = np.zeros(x.shape)
+    for i in range(len(x)):
+        up, down = x.copy(), x.copy()
+        up[i] += step
+        down[i] -= step
+        grad[i] = (function(up) - function(down)) / (2 * step)
+    return grad
+
+
+@answers.wrong("first entry alone")
+def gradient_returned_too_early(function, x, step):
+    grad = np.zeros(x.shape)
+    for at in np.ndindex(*x.shape):
+        up, down = x.copy(), x.copy()
+        up[at] += step
+        down[at] -= step
+        grad[at] = (function(up) - function(down)) / (2 * step)
+        return grad
+
+
+answers.wrong("one value alone divided", function=entrywise(lambda f, x, h, e: f(x + h * e) - f(x - h * e) / (2 * h)))
+
+
+@answers.right()
+def gradient_of_all_points(function, x, step):
+    points = x.ravel() + step * np.concatenate([np.eye(x.size), -np.eye(x.size)])
+    up, down = np.split(np.array([function(point.reshape(x.shape)) for point in points]), 2)
+    return ((up - down) / (2 * step)).reshape(x.shape)

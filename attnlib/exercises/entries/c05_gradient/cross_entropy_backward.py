@@ -10,7 +10,7 @@ from ...model import FLOAT16, FLOAT32, HUGE, LEADING, PLAIN, SQUARE, Case, Exerc
 def cross_entropy_backward_answer(do, scores, target):
     powers = do.power(do.shift(scores))
     weights = do.weights_out(powers / do.total(powers))
-    return do.finish(weights - do.one_hot(weights, target))
+    return do.finish(do.join(weights - do.one_hot(weights, target), weights))
 
 
 def _one_hot(weights, target):
@@ -24,6 +24,28 @@ def _of_the_weights(scores, target):
     powers = np.exp(scores - scores.max(axis=-1, keepdims=True))
     weights = powers / powers.sum(axis=-1, keepdims=True)
     return -_one_hot(weights, target) / weights
+
+
+def _of_the_share(scores, target):
+    """The derivative of -a_t by the scores."""
+    powers = np.exp(scores - scores.max(axis=-1, keepdims=True))
+    weights = powers / powers.sum(axis=-1, keepdims=True)
+    return _through_the_softmax(-_one_hot(weights, target), weights)
+
+
+def _through_the_softmax(grad, weights):
+    return weights * (grad - (weights * grad).sum(axis=-1, keepdims=True))
+
+
+def _found(weights, target):
+    """1 where a key's number equals the target's entry, as the shapes line up."""
+    return np.zeros_like(weights) + (np.arange(weights.shape[-1]) == target)
+
+
+def _whole_rows(weights, target):
+    found = np.zeros_like(weights)
+    found[target] = 1.0
+    return found
 
 
 def _cases():
@@ -51,6 +73,7 @@ EXERCISE = Exercise(
         "total": Step(lambda powers: powers.sum(axis=-1, keepdims=True), "the sum of the exponentials", True),
         "weights_out": Step(lambda weights: weights, "the weights"),
         "one_hot": _one_hot,
+        "join": lambda grad, weights: grad,
         "finish": lambda grad: grad,
     },
     cases=_cases,
@@ -71,9 +94,15 @@ EXERCISE = Exercise(
                 "The answer is -1 / weight at the target: the derivative by the weight, not by the score."),
                ("target's weight subtracted", {"one_hot": lambda weights, target: _one_hot(weights, target) * weights},
                 "The entry of the target is 0: its weight is subtracted, not 1."),
+               ("-1 put in place of the target's weight", {"one_hot": lambda weights, target: _one_hot(weights, target) * (
+                   1 + weights)}, "The entry of the target is -1: its weight is overwritten, not lessened by 1."),
                ("1 subtracted everywhere", {"one_hot": lambda weights, target: 1.0}, "1 is subtracted from every entry."),
-               ("target off by one", {"one_hot": lambda weights, target: _one_hot(weights, np.asarray(target) - 1)},
+               ("target off by one", ({"one_hot": lambda weights, target: _one_hot(weights, np.asarray(target) - 1)},
+                                      {"one_hot": lambda weights, target: _found(weights, np.asarray(target)[..., None] - 1)}),
                 "The key before the target is taken; targets count from 0."),
+               ("target without a last axis", {"one_hot": _found},
+                "The target of row i is looked for in column i, where the shapes fit at all."),
+               ("target taken for a row", {"one_hot": _whole_rows}, "1 is subtracted in whole rows: weights[target] takes rows."),
                ("the first target for all rows", {"one_hot": lambda weights, target: np.zeros_like(weights) + (
                    np.arange(weights.shape[-1]) == np.ravel(target)[0])}, "All rows take the first row's target."),
                ("every row's target in every row", {"one_hot": lambda weights, target: np.zeros_like(weights) + np.isin(
@@ -84,8 +113,17 @@ EXERCISE = Exercise(
                ("mean over the rows", {"finish": lambda grad: grad / (grad.size / grad.shape[-1])},
                 "The gradient is divided by the number of rows, as of a mean loss."),
                ("divided by n", {"finish": lambda grad: grad / grad.shape[-1]}, "The gradient is n times too small."),
-               ("multiplied by the weights", {"finish": lambda grad: grad * (1 - grad)},
-                "The gradient is multiplied by a further derivative of the softmax.")),
+               ("loss without the logarithm", {"answer": _of_the_share},
+                "The answer is that of the loss -a_t: in each row a_t times the right one."),
+               ("through the softmax twice", ({"join": _through_the_softmax}, {"join": lambda grad, weights: (
+                   grad * weights * (1 - weights))}),
+                "The gradient a - y is multiplied by a further derivative of the softmax.")),
+        *alike("The slope of the log-sum-exp by a score is that key's weight, the exponential divided by the sum.",
+               "What do the entries of the first term sum to in each row?",
+               ("scores instead of the weights", {"answer": lambda scores, target: scores - _one_hot(scores, target)},
+                "1 is subtracted from the scores themselves: the softmax is missing."),
+               ("exponentials instead of the weights", {"total": lambda powers: 1.0},
+                "The exponentials are not divided by their sum.")),
         *alike("exp overflows above 709 (above 88 in float32, above 11 in float16). A maximum subtracted from the row cancels.",
                "Which number makes the largest exponent of each row 0?",
                ("no maximum subtracted", {"shift": lambda scores: scores}, "For small scores it is right; for scores of 10000 it is NaN."),

@@ -48,18 +48,24 @@ EXERCISE = Exercise(
     },
     cases=_cases,
     hints=(
-        "log a_j = s_j - log(sum of exp(s)). How does it change with s_l? Once through s_j itself, once through the sum.",
-        "The derivative of log a_j by s_l is (1 if j = l) - a_l. Multiply with the gradient of log a_j and add over j.",
+        "log a_i = s_i - log(sum of exp(s)). How does it change with s_j? Through the sum, and for i = j through s_i itself.",
+        "The derivative of log a_i by s_j is (1 if i = j) - a_j. Multiply with the gradient of log a_i and add over i.",
         "What is left is grad - weights * (sum of grad over the row), with weights = exp(log_weights).",
     ),
     mistakes=(
-        *alike("The sum over the keys takes the gradient as it is: each log-weight falls by a_l whatever its own weight.",
+        *alike("The sum over the keys takes the gradient as it is: with s_j each log a_i falls at the rate "
+               "a_j, whatever i is.",
                "By what is each entry of the gradient multiplied before it is added up?",
                ("backward of the softmax", {"answer": lambda logs, grad: np.exp(logs) * (
                    grad - (np.exp(logs) * grad).sum(axis=-1, keepdims=True))},
                 "The formula for the weights is used: a * (grad - sum of a * grad)."),
                ("weights in the row sum", {"answer": lambda logs, grad: grad - np.exp(logs) * (np.exp(logs) * grad).sum(
                    axis=-1, keepdims=True)}, "The gradient is weighted before it is added up."),
+               ("Jacobian not transposed", {"answer": lambda logs, grad: (
+                   grad - (np.exp(logs) * grad).sum(axis=-1, keepdims=True))},
+                "The answer is J g, grad - sum of a * grad. The chain rule gives Jᵀ g, and this J is not symmetric."),
+               ("weights added up", {"answer": lambda logs, grad: grad * (1 - np.exp(logs).sum(axis=-1, keepdims=True))},
+                "The weights are added up in place of the gradient. They make 1, so every entry is 0, but for rounding."),
                ("weights in front", {"join": lambda grad, spread, weights: weights * grad - spread},
                 "The gradient itself is multiplied by the weights."),
                ("weights missing", {"spread": lambda weights, total: total}, "The row sum is subtracted from every entry as it is."),
@@ -71,9 +77,13 @@ EXERCISE = Exercise(
                ("each log-weight by its own score alone", {"spread": lambda weights, total: 0.0, "join":
                 lambda grad, spread, weights: grad * (1 - weights)},
                 "Each entry is grad * (1 - weight): what a score does to the other log-weights is missing."),
+               ("only the logarithm's derivative", {"answer": lambda logs, grad: grad / np.exp(logs)},
+                "The gradient is divided by the weights: that leads from the logarithms to the weights, and not yet to "
+                "the scores."),
                ("only the row sum", {"join": lambda grad, spread, weights: -spread}, "The gradient of s_j itself is missing."),
                ("row sum added", {"join": lambda grad, spread, weights: grad + spread}, "The row sum comes in with the wrong sign.")),
-        *alike("Each row of scores has a softmax of its own.", "Along which axis do the keys of one query lie?",
+        *alike("Each row of scores has a softmax of its own: the gradient of each row is added up over its keys.",
+               "Over which entries does the sum run, and what is the shape of the sums beside that of the gradient?",
                ("sum over the queries", {"total": lambda grad: grad.sum(axis=-2, keepdims=True) if grad.ndim > 1 else grad.sum()},
                 "The gradient is added up over the queries."),
                ("one sum for the whole array", {"total": lambda grad: grad.sum()}, "One sum is taken over the whole array."),

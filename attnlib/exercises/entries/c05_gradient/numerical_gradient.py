@@ -123,6 +123,8 @@ EXERCISE = Exercise(
                 "Only the step down is taken: the error falls with the step itself, not with its square."),
                ("divided by step instead of 2 step", {"quotient": lambda f, step: (f(step) - f(-step)) / step},
                 "The answer is twice as large as it should be: from one point to the other it is 2 step."),
+               ("one value alone divided", {"quotient": lambda f, step: f(step) - f(-step) / (2 * step)},
+                "Only the second value is divided by 2 step: in Python a - b / c is a - (b / c)."),
                ("not divided", {"quotient": lambda f, step: f(step) - f(-step)}, "The difference is not divided by any step."),
                ("divided by 2 alone", {"quotient": lambda f, step: (f(step) - f(-step)) / 2}, "The difference is divided by 2, not by 2 step."),
                ("multiplied by the step", {"quotient": lambda f, step: (f(step) - f(-step)) / 2 * step},
@@ -139,7 +141,11 @@ EXERCISE = Exercise(
                 "All entries are moved together: what comes out is the sum of the gradient."),
                ("last entry left out", _only(lambda n: slice(0, n - 1)), "The last entry of the gradient is 0."),
                ("first entry left out", _only(lambda n: slice(1, n)), "The first entry of the gradient is 0."),
-               ("entry not moved back", {"answer": lambda f, x, step: _left_moved(f, x, step)},
+               ("first entry alone", _only(lambda n: slice(0, 1)), "Only the first entry is there; the others are 0."),
+               ("a row moved at once", {"answer": lambda f, x, step: _by_rows(f, x, step)},
+                "All entries of x[i] are moved together: for two axes that is a whole row."),
+               ("entry not moved back", ({"answer": lambda f, x, step: _left_moved(f, x, step)},
+                                         {"answer": lambda f, x, step: _moved_once_copied(f, x, step)}),
                 "An entry that has been moved stays moved while the next ones are.")),
         *alike("The answer has one entry for each entry of x.", "Which shape should the answer have?",
                ("size of the gradient", {"finish": lambda grad: np.sqrt((grad ** 2).sum())}, "The answer is the gradient's length."),
@@ -156,4 +162,20 @@ def _left_moved(function, x, step):
         up = function(moved)
         moved[at] -= 2 * step
         grad[at] = (up - function(moved)) / (2 * step)
+    return grad
+
+
+def _moved_once_copied(function, x, step):
+    up, down, grad = x.copy(), x.copy(), np.zeros(x.shape)
+    for at in np.ndindex(*x.shape):
+        up[at] += step
+        down[at] -= step
+        grad[at] = (function(up) - function(down)) / (2 * step)
+    return grad
+
+
+def _by_rows(function, x, step):
+    grad = np.zeros(x.shape)
+    for i in range(x.shape[0]):
+        grad[i] = (function(_moved(x, i, step)) - function(_moved(x, i, -step))) / (2 * step)
     return grad

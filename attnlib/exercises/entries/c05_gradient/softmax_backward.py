@@ -33,7 +33,7 @@ def _cases():
 
 SQUARE_ARRAY = Mistake(
     "(n, n) array made",
-    does="The values are right, but the whole Jacobian, or another array of shape (n, n), stands in memory.",
+    does="For a row of n weights the whole Jacobian, or another array of shape (n, n), stands in memory.",
     why="For n = 16384 in float32 it takes a gigabyte for each row. The product of the Jacobian with a "
         "vector needs nothing larger than the vector.",
     ask="What is (diag(w) - w wᵀ) g, multiplied out?")

@@ -127,7 +127,8 @@ EXERCISE = Exercise(
                 "The entries above or below the diagonal are 0."),
                ("summed over an axis", {"finish": lambda j: j.sum(axis=0)},
                 "The answer has n entries, all of them 0: the Jacobian's rows have been added.")),
-        *alike("Entry (i, j) is w_i (delta_ij - w_j): the weight multiplies both terms.",
+        *alike("Entry (i, j) is w_i (delta_ij - w_j), where delta_ij is 1 for i = j and 0 elsewhere: the weight multiplies "
+               "both terms.",
                "What multiplies the bracket in w_i (delta_ij - w_j)?",
                ("identity instead of diag(weights)", {"diagonal": lambda w: np.eye(w.size)},
                 "1 stands in place of w_i on the diagonal, before w_i w_j is subtracted."),
