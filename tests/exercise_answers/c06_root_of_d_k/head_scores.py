@@ -73,3 +73,15 @@ def head_scores_of_blocks_of_x(x, w_q, w_k, n_heads):
 def head_scores_without_moving(x, w_q, w_k, n_heads):
     query, key = ((x @ w).reshape(*x.shape[:-1], n_heads, -1) for w in (w_q, w_k))
     return attnlib.raw_scores(query, key)
+
+
+@answers.wrong("x cut before the projection")
+def head_scores_of_blocks_of_rows(x, w_q, w_k, n_heads):
+    pairs = zip(np.split(x, n_heads, axis=-1), np.split(w_q, n_heads), np.split(w_k, n_heads))
+    return np.stack([attnlib.raw_scores(block @ query, block @ key) for block, query, key in pairs], axis=-3)
+
+
+@answers.wrong("heads last")
+def head_scores_with_heads_last(x, w_q, w_k, n_heads):
+    query, key = ((x @ w).reshape(*x.shape[:-1], n_heads, -1) for w in (w_q, w_k))
+    return np.einsum("...ihc,...jhc->...ijh", query, key) / math.sqrt(query.shape[-1])

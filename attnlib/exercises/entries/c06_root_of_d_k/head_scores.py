@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 
-from ...model import FLOAT16, FLOAT32, LEADING, PLAIN, SQUARE, Case, Exercise, Mistake, Step, alike, normal
+from ...model import FLOAT16, FLOAT32, LEADING, PLAIN, SQUARE, Case, Exercise, Mistake, Step, alike, normal, ways
 
 
 def head_scores_answer(do, x, w_q, w_k, n_heads):
@@ -90,7 +90,9 @@ EXERCISE = Exercise(
                 does="The scores compare the heads of one position with each other: shape (..., n, n_heads, n_heads).",
                 why="The scores of a head compare positions: they are its rows and its columns.",
                 ask="What do the last two axes of your queries run over before the product?"),
-        Mistake("x cut before the projection", change={"answer": lambda x, w_q, w_k, n_heads: _cut_first(x, w_q, w_k, n_heads)},
+        Mistake("x cut before the projection", change=ways(
+            "answer", lambda *arguments: _cut_first(*arguments, lambda own: own),
+            lambda *arguments: _cut_first(*arguments, lambda own: slice(None))),
                 does="Each head sees its own block of the features of x alone.",
                 why="Each feature of x @ w is a sum over all features of x: every head sees the whole of x.",
                 ask="On how many features of x does the first feature of x @ w_q depend?"),
@@ -101,6 +103,10 @@ EXERCISE = Exercise(
         *alike("The queries are x @ w_q and the keys x @ w_k.", "With which axis of w_q are the features of x multiplied?",
                ("projections transposed", {"project": lambda x, w: x @ w.T}, "x is multiplied with the transposed matrices."),
                ("no projection", {"project": lambda x, w: x}, "x itself is compared with itself.")),
+        Mistake("heads last", change={"finish": lambda scores: np.moveaxis(scores, -3, -1)},
+                does="The heads are the last axis: shape (..., n, n, n_heads).",
+                why="What comes next takes the last two axes of every head: they must be positions.",
+                ask="Which axis of your answer counts the heads?"),
         Mistake("heads added up", change={"finish": lambda scores: scores.sum(axis=-3)},
                 does="The scores of all heads are added.", why="Each head keeps its own table of scores.",
                 ask="Which shape should the answer have?"),
@@ -111,9 +117,9 @@ EXERCISE = Exercise(
 )
 
 
-def _cut_first(x, w_q, w_k, n_heads):
-    """Each head as a model of its own: its block of x, times its blocks on the diagonals of the matrices."""
+def _cut_first(x, w_q, w_k, n_heads, outputs):
+    """Each head from its block of x, times its block of rows of the matrices and the `outputs(own)` of their columns."""
     size = x.shape[-1] // n_heads
     owns = [slice(i * size, (i + 1) * size) for i in range(n_heads)]
-    scores = [(x[..., own] @ w_q[own, own]) @ _swap(x[..., own] @ w_k[own, own]) for own in owns]
-    return np.stack(scores, axis=-3) / math.sqrt(size)
+    pairs = [[x[..., own] @ w[own, outputs(own)] for w in (w_q, w_k)] for own in owns]
+    return np.stack([query @ _swap(key) / math.sqrt(query.shape[-1]) for query, key in pairs], axis=-3)
