@@ -4,6 +4,7 @@ import math
 
 import numpy as np
 
+import attnlib
 from attnlib.exercises.engine.prove import Answers
 
 ANSWERS = answers = Answers("head_scores")
@@ -55,3 +56,32 @@ answers.wrong("every n-th feature for a head", function=lambda x, w_q, w_k, n_he
 answers.wrong("heads added up", function=lambda x, w_q, w_k, n_heads: head_scores_by_reshape(x, w_q, w_k, n_heads).sum(axis=-3))
 answers.wrong("the model's width instead of the head's", "w_q and w_k swapped", function=lambda x, w_q, w_k, n_heads: scores(
     x, w_k, w_q, n_heads, math.sqrt(x.shape[-1])))
+
+
+@answers.wrong("x cut before the projection")
+def head_scores_of_blocks_of_x(x, w_q, w_k, n_heads):
+    d_head = x.shape[-1] // n_heads
+    found = []
+    for i in range(n_heads):
+        own = slice(i * d_head, (i + 1) * d_head)
+        query, key = x[..., own] @ w_q[own, own], x[..., own] @ w_k[own, own]
+        found.append(query @ key.mT / math.sqrt(d_head))
+    return np.stack(found, axis=-3)
+
+
+@answers.wrong("heads of one position compared")
+def head_scores_without_moving(x, w_q, w_k, n_heads):
+    query, key = ((x @ w).reshape(*x.shape[:-1], n_heads, -1) for w in (w_q, w_k))
+    return attnlib.raw_scores(query, key)
+
+
+@answers.wrong("x cut before the projection")
+def head_scores_of_blocks_of_rows(x, w_q, w_k, n_heads):
+    pairs = zip(np.split(x, n_heads, axis=-1), np.split(w_q, n_heads), np.split(w_k, n_heads))
+    return np.stack([attnlib.raw_scores(block @ query, block @ key) for block, query, key in pairs], axis=-3)
+
+
+@answers.wrong("heads last")
+def head_scores_with_heads_last(x, w_q, w_k, n_heads):
+    query, key = ((x @ w).reshape(*x.shape[:-1], n_heads, -1) for w in (w_q, w_k))
+    return np.einsum("...ihc,...jhc->...ijh", query, key) / math.sqrt(query.shape[-1])

@@ -73,3 +73,20 @@ def gradient_without_maximum(query, key, grad_weights):
     exps = np.exp(query @ key.mT / root)
     weights = exps / exps.sum(axis=-1, keepdims=True)
     return weights * (grad_weights - (weights * grad_weights).sum(axis=-1, keepdims=True)) @ key / root
+
+
+answers.wrong("scores divided by d_k", function=lambda query, key, grad_weights: gradient(
+    query, key, grad_weights, 1 / query.shape[-1]))
+answers.wrong("mean subtracted without the weights", function=lambda query, key, grad_weights: gradient(
+    query, key, grad_weights, grad_scores=lambda a, b, mean: a * b - mean))
+answers.wrong("one sum for all queries", function=lambda query, key, grad_weights: gradient(
+    query, key, grad_weights, grad_scores=lambda a, b, mean: a * (b - (a * b).sum())))
+
+
+def grad_scores(query, key, grad_weights):
+    weights = attnlib.softmax(attnlib.raw_scores(query, key))
+    return weights * (grad_weights - (weights * grad_weights).sum(axis=-1, keepdims=True)) / math.sqrt(query.shape[-1])
+
+
+answers.wrong("stopped at the scores", function=grad_scores)
+answers.wrong("the keys' gradient", function=lambda query, key, grad_weights: grad_scores(query, key, grad_weights).mT @ query)

@@ -42,3 +42,6 @@ answers.wrong("the key's deviation ignored", "d_k instead of sqrt(d_k)", functio
     d_k * std_query))
 answers.wrong("variances instead of standard deviations", function=lambda spread, d_k, std_query, std_key: spread ** 2 / (
     d_k * std_query ** 2 * std_key ** 2))
+answers.wrong("variances added", function=lambda spread, d_k, std_query, std_key: spread / np.sqrt(
+    d_k * (std_query ** 2 + std_key ** 2)))
+answers.wrong("root on the wrong side", function=lambda spread, d_k, std_query, std_key: spread / std_query / std_key * math.sqrt(d_k))

@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 
-from ...model import FLOAT16, FLOAT32, LEADING, PLAIN, SQUARE, Case, Exercise, Mistake, Step, alike, normal
+from ...model import FLOAT16, FLOAT32, LEADING, PLAIN, SQUARE, Case, Exercise, Mistake, Step, alike, normal, ways
 
 
 def head_scores_answer(do, x, w_q, w_k, n_heads):
@@ -66,17 +66,17 @@ EXERCISE = Exercise(
         "Then it is raw_scores for each head. Its d_k is the size of one head, d_model // n_heads.",
     ),
     mistakes=(
-        *alike("A head's score is a sum of d_model / n_heads products, and that is what its spread grows with.",
-               "How many products are added in one score of one head?",
+        *alike("A head's score is a sum of d_head = d_model / n_heads products, and its spread grows with sqrt(d_head).",
+               "How many products are added in one score of one head, and how does its spread grow with them?",
                ("the model's width instead of the head's", {"scale": lambda s, d, h: s / math.sqrt(d)},
                 "The scores are divided by sqrt(d_model): sqrt(n_heads) times too small."),
                ("no scale", {"scale": lambda s, d, h: s}, "The scores are not divided."),
                ("number of heads instead of their size", {"scale": lambda s, d, h: s / math.sqrt(h)},
                 "The scores are divided by sqrt(n_heads)."),
                ("the head's size instead of its root", {"scale": lambda s, d, h: s / (d // h)},
-                "The scores are divided by d_head, without the root."),
+                "The scores are divided by d_head, not by its root."),
                ("scaled three times", {"scale": lambda s, d, h: s / (d // h) ** 1.5},
-                "The scores are divided by sqrt(d_head) more than once."),
+                "The scores are divided by sqrt(d_head) three times."),
                ("multiplied by the root", {"scale": lambda s, d, h: s * math.sqrt(d // h)},
                 "The scores are multiplied by sqrt(d_head).")),
         *alike("Head i owns the features i * d_head to (i + 1) * d_head - 1, of every position.",
@@ -85,15 +85,28 @@ EXERCISE = Exercise(
                ("reshaped without moving the heads", {"split": lambda x, h: x.reshape(*x.shape[:-2], h, x.shape[-2], x.shape[-1] // h),
                                                       "move": lambda heads: heads},
                 "The numbers are dealt out anew: a head holds features of different positions."),
-               ("heads in reverse order", {"split": lambda x, h: _blocks(x, h)[..., ::-1, :]}, "The last head comes first."),
-               ("heads of one position compared", {"move": lambda heads: heads},
-                "The scores compare the heads of one position with each other: shape (..., n, n_heads, n_heads).")),
+               ("heads in reverse order", {"split": lambda x, h: _blocks(x, h)[..., ::-1, :]}, "The last head comes first.")),
+        Mistake("heads of one position compared", change={"move": lambda heads: heads},
+                does="The scores compare the heads of one position with each other: shape (..., n, n_heads, n_heads).",
+                why="The scores of a head compare positions: they are its rows and its columns.",
+                ask="What do the last two axes of your queries run over before the product?"),
+        Mistake("x cut before the projection", change=ways(
+            "answer", lambda *arguments: _cut_first(*arguments, lambda own: own),
+            lambda *arguments: _cut_first(*arguments, lambda own: slice(None))),
+                does="Each head sees its own block of the features of x alone.",
+                why="Each feature of x @ w is a sum over all features of x: every head sees the whole of x.",
+                ask="On how many features of x does the first feature of x @ w_q depend?"),
         *alike("Rows belong to queries, made with w_q; columns to keys, made with w_k.", "Which matrix makes the rows of your scores?",
                ("w_q and w_k swapped", {"roles": lambda w_q, w_k: (w_k, w_q)}, "The scores are transposed: rows belong to keys."),
                ("w_q for both", {"roles": lambda w_q, w_k: (w_q, w_q)}, "The keys are made with w_q too."),
-               ("w_k for both", {"roles": lambda w_q, w_k: (w_k, w_k)}, "The queries are made with w_k too."),
+               ("w_k for both", {"roles": lambda w_q, w_k: (w_k, w_k)}, "The queries are made with w_k too.")),
+        *alike("The queries are x @ w_q and the keys x @ w_k.", "With which axis of w_q are the features of x multiplied?",
                ("projections transposed", {"project": lambda x, w: x @ w.T}, "x is multiplied with the transposed matrices."),
                ("no projection", {"project": lambda x, w: x}, "x itself is compared with itself.")),
+        Mistake("heads last", change={"finish": lambda scores: np.moveaxis(scores, -3, -1)},
+                does="The heads are the last axis: shape (..., n, n, n_heads).",
+                why="What comes next takes the last two axes of every head: they must be positions.",
+                ask="Which axis of your answer counts the heads?"),
         Mistake("heads added up", change={"finish": lambda scores: scores.sum(axis=-3)},
                 does="The scores of all heads are added.", why="Each head keeps its own table of scores.",
                 ask="Which shape should the answer have?"),
@@ -102,3 +115,11 @@ EXERCISE = Exercise(
                 ask="Which shape should the answer have?"),
     ),
 )
+
+
+def _cut_first(x, w_q, w_k, n_heads, outputs):
+    """Each head from its block of x, times its block of rows of the matrices and the `outputs(own)` of their columns."""
+    size = x.shape[-1] // n_heads
+    owns = [slice(i * size, (i + 1) * size) for i in range(n_heads)]
+    pairs = [[x[..., own] @ w[own, outputs(own)] for w in (w_q, w_k)] for own in owns]
+    return np.stack([query @ _swap(key) / math.sqrt(query.shape[-1]) for query, key in pairs], axis=-3)

@@ -5,7 +5,7 @@ import math
 import numpy as np
 
 from ...families.inputs import inputs
-from ...model import FLOAT32, HUGE, LEADING, PLAIN, SQUARE, Case, Exercise, Mistake, Step, alike
+from ...model import FLOAT32, HUGE, LEADING, PLAIN, SQUARE, Case, Exercise, Mistake, Step, alike, ways
 
 AXES = dict(query="n_q d_k", key="n_k d_k", grad_weights="n_q n_k")
 
@@ -13,8 +13,9 @@ AXES = dict(query="n_q d_k", key="n_k d_k", grad_weights="n_q n_k")
 def query_gradient_answer(do, query, key, grad_weights):
     d_k = query.shape[-1]
     weights = do.softmax(do.scale(do.product(query, key), d_k))
-    centred = do.centre(grad_weights, do.mean(weights, grad_weights))
-    return do.finish(do.scale_back(do.back(do.slope(weights, centred), key), d_k), query)
+    mean = do.mean(weights, grad_weights)
+    grad_scores = do.slope(weights, do.centre(grad_weights, mean), mean)
+    return do.finish(do.scale_back(do.back(grad_scores, key, query), d_k), query)
 
 
 def _swap(array):
@@ -54,8 +55,8 @@ EXERCISE = Exercise(
         "softmax": Step(_softmax, "the weights"),
         "mean": Step(lambda weights, grad: (weights * grad).sum(axis=-1, keepdims=True), "the weighted mean", True),
         "centre": lambda grad, mean: grad - mean,
-        "slope": Step(lambda weights, centred: weights * centred, "the gradient with respect to the scores"),
-        "back": Step(lambda grad_scores, key: grad_scores @ key, "the sum over the keys"),
+        "slope": Step(lambda weights, centred, mean: weights * centred, "the gradient with respect to the scores"),
+        "back": Step(lambda grad_scores, key, query: grad_scores @ key, "the sum over the keys"),
         "scale_back": lambda grad, d_k: grad / math.sqrt(d_k),
         "finish": lambda grad, query: grad,
     },
@@ -73,29 +74,33 @@ EXERCISE = Exercise(
                "What is the derivative of scale * q · k with respect to q?",
                ("scale forgotten on the way back", {"scale_back": lambda grad, d_k: grad},
                 "The gradient is sqrt(d_k) times too large."),
-               ("scale forgotten on the way there", {"scale": lambda product, d_k: product},
-                "The weights are those of unscaled scores."),
                ("scaled twice on the way back", {"scale_back": lambda grad, d_k: grad / d_k},
                 "The gradient is divided by d_k, not by its root."),
-               ("scores divided by d_k", {"scale": lambda product, d_k: product / d_k},
-                "The weights are those of scores that were divided by d_k, not by its root."),
                ("multiplied by the root on the way back", {"scale_back": lambda grad, d_k: grad * math.sqrt(d_k)},
                 "The gradient is multiplied by sqrt(d_k).")),
+        *alike("The weights are the softmax of Q Kᵀ / sqrt(d_k).",
+               "By what are the dot products divided, in all, before your softmax?",
+               ("scale forgotten on the way there", {"scale": lambda product, d_k: product},
+                "The weights are those of unscaled scores."),
+               ("scores divided by d_k", {"scale": lambda product, d_k: product / d_k},
+                "The weights are those of scores that were divided by d_k, not by its root.")),
         *alike("The softmax hands back a * (b - weighted mean of b): what one key wins, the others lose, so that the gradient "
                "with respect to the scores sums to 0.",
-               "What should the gradient be where all entries of grad_weights are equal?",
-               ("mean not subtracted", {"centre": lambda grad, mean: grad}, "Only the diagonal of the Jacobian is there."),
+               "What does each row of your gradient with respect to the scores sum to?",
+               ("mean not subtracted", {"centre": lambda grad, mean: grad}, "Of the Jacobian diag(a) - a aᵀ only diag(a) is there."),
                ("plain mean instead of the weighted one",
                 {"mean": lambda weights, grad: grad.mean(axis=-1, keepdims=True)},
                 "Every key counts the same in the mean that is subtracted."),
                ("sum instead of the weighted mean", {"mean": lambda weights, grad: grad.sum(axis=-1, keepdims=True)},
                 "The sum of all entries is subtracted, without the weights."),
                ("mean added", {"centre": lambda grad, mean: grad + mean}, "The weighted mean is added."),
-               ("not multiplied by the weights", {"slope": lambda weights, centred: centred},
-                "Keys without weight pull at the query as much as the others."),
+               ("mean subtracted without the weights", {"slope": lambda weights, centred, mean: weights * (centred + mean) - mean},
+                "The mean is subtracted from a * b, so that it is not multiplied by the weights."),
+               ("not multiplied by the weights", {"slope": lambda weights, centred, mean: centred},
+                "The differences from the mean are not multiplied by the weights."),
                ("each key by itself", {"answer": lambda query, key, grad: _each_by_itself(query, key, grad)},
                 "The slope is a * (1 - a), as if every key had a logistic function of its own.")),
-        Mistake("softmax left out on the way back", change={"slope": lambda weights, centred: centred, "centre": lambda grad, mean: grad},
+        Mistake("softmax left out on the way back", change={"slope": lambda weights, centred, mean: centred, "centre": lambda grad, mean: grad},
                 does="grad_weights goes to the keys as it is.", why="It is the gradient with respect to the weights, and the keys "
                 "meet the scores: the softmax lies between.",
                 ask="With respect to what is grad_weights a gradient, and what do you multiply the keys with?"),
@@ -105,6 +110,18 @@ EXERCISE = Exercise(
         Mistake("mean over the queries", change={"mean": lambda weights, grad: (weights * grad).sum(axis=-2, keepdims=True)},
                 does="The weighted mean runs over the queries.", why="Each query has its own row of weights, and its own mean.",
                 ask="Which axis belongs to the keys?"),
+        Mistake("one sum for all queries", change=ways("mean", lambda weights, grad: (weights * grad).sum(),
+                                                       lambda weights, grad: (weights * grad).sum(axis=(-2, -1), keepdims=True)),
+                does="The sum that is subtracted runs over all queries.", why="Each query has its own row of weights, and its own mean.",
+                ask="Over which axes does your sum run?"),
+        Mistake("stopped at the scores", change={"back": lambda grad_scores, key, query: grad_scores},
+                does="The answer has a number for each key, as the scores have.",
+                why="A query has d_k features: the gradient with respect to the scores must still go through the keys.",
+                ask="Which shape does the gradient of a query have?"),
+        Mistake("the keys' gradient", change={"back": lambda grad_scores, key, query: _swap(grad_scores) @ query},
+                does="The answer is the gradient with respect to the keys.",
+                why="The derivative of scale * q · k with respect to q is scale * k, and it is summed over the keys.",
+                ask="Which array does your last product take: the queries, or the keys?"),
         Mistake("no maximum subtracted", change={"softmax": lambda scores: _softmax(scores, shift=False)},
                 does="exp overflows for large scores.", why="A shift by the maximum of the row changes no weight.",
                 ask="What is exp(1000)?"),

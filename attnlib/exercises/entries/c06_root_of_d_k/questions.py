@@ -12,7 +12,7 @@ QUESTIONS = (
          Choice("0.86: what is missing to 1 doubles.",
                 "This takes the spread itself for what costs entropy. It is the variance, and that is four times as large."),
          Choice("About 0.7: what is missing to 1 is four times as large.",
-                "The spread is 2, and half its square is 2 nats of the 6.93."),
+                "The spread is 2, and half its square is 2. That is missing to log n, which is 6.93."),
          Choice("Nearly 0: exponentials make any factor extreme.",
                 "This knows that a large spread makes one key win. A spread of 2 is not large yet among so many keys.")),
         right="c",
@@ -57,8 +57,8 @@ QUESTIONS = (
          Choice("About a third.",
                 "It is a little more than that at d_k = 64. Here the gradients lie even further apart."),
          Choice("Two thirds.",
-                "A few queries stand near a tie of their best keys, where the slopes are large; all others hear next to "
-                "nothing."),
+                "A few queries stand near a tie of their best keys, where the slopes are large. About half of "
+                "all have next to no gradient."),
          Choice("None: all gradients have vanished.",
                 "This takes the median for all. The typical gradient is small here, and the mean is larger than with the "
                 "scale.")),
