@@ -54,6 +54,7 @@ def _cases():
         case(NEG_INF, [[-np.inf, 0, 1, -np.inf]], 2), case(DEAD, [[-np.inf, -np.inf, 1, 0]], 2),
         case(DEAD, [[1, 0, -np.inf, -np.inf], [-np.inf] * 4], 2), case(DEAD, [-np.inf] * 5, 2),
         case(LOW, [[-800, -799, -801, -800.5]], 2), case(HUGE, [[10000, 9999, 0, -10000]], 2, extreme=True),
+        case(HUGE, [[10000, 9999, 9998], [-9999, -10000, -9998]], 2, extreme=True),
         case(HUGE, [[-10000, -9999, -9998, -9999]], 2, extreme=True), case(HUGE, [[0, 1, 10000, 9999]], 2, extreme=True),
         case(FLOAT32, [[0, 1, 2, 3]], 2, np.float32), Case(FLOAT32, (normal(5, 12, seed=8, dtype=np.float32), 5)),
         Case(FLOAT16, (normal(3, 10, seed=9, dtype=np.float16), 4)),
@@ -139,6 +140,10 @@ EXERCISE = Exercise(
                 does="For small scores it is right; high scores overflow to inf, low ones underflow to -inf.",
                 why="exp overflows above 709 (above 88 in float32, above 11 in float16). With the maximum subtracted the largest "
                     "exponent is 0.", ask="Which number can be subtracted from all scores, and added back at the end?"),
+        Mistake("maximum of all rows", change={"new_max": lambda old, new: np.maximum(old, new.max())},
+                does="One maximum is taken for all rows: a row far below it underflows to -inf.",
+                why="Each row has its own maximum. A difference of 746 is enough for a float64 exponential of 0.",
+                ask="Along which axis of a block do the scores of one row lie?"),
         Mistake("starting maximum 0", change={"new_max": lambda old, new: np.maximum(np.maximum(old, new), 0.0)},
                 does="The running maximum never falls below 0: rows of low scores underflow to -inf.",
                 why="Before the first block there is no maximum: -inf.", ask="What is the maximum of no scores?"),
