@@ -53,6 +53,7 @@ def _cases():
         Case(LEADING, (normal(2, 5, 12, seed=6), 4)), Case(LEADING, (normal(2, 3, 5, 11, seed=7), 3)),
         case(NEG_INF, [[-np.inf, 0, 1, -np.inf]], 2), case(DEAD, [[-np.inf, -np.inf, 1, 0]], 2),
         case(DEAD, [[1, 0, -np.inf, -np.inf], [-np.inf] * 4], 2), case(DEAD, [-np.inf] * 5, 2),
+        case(DEAD, [[-np.inf, -np.inf, -800, -799]], 2),
         case(LOW, [[-800, -799, -801, -800.5]], 2), case(HUGE, [[10000, 9999, 0, -10000]], 2, extreme=True),
         case(HUGE, [[10000, 9999, 9998], [-9999, -10000, -9998]], 2, extreme=True),
         case(HUGE, [[-10000, -9999, -9998, -9999]], 2, extreme=True), case(HUGE, [[0, 1, 10000, 9999]], 2, extreme=True),
@@ -134,12 +135,19 @@ EXERCISE = Exercise(
                ("maximum subtracted", {"finish": lambda row_max, log: np.where(np.isneginf(row_max), -np.inf, log - row_max)},
                 "The maximum is subtracted once more instead of being added back."),
                ("no logarithm", {"log": lambda row_sum: row_sum}, "The sum is added to the maximum without its logarithm."),
+               ("shifted sum alone", {"log": lambda row_sum: row_sum, "finish": lambda row_max, log: log},
+                "The answer is the sum of exp(score - maximum) itself."),
                ("logarithm to base 2", {"log": lambda row_sum: _log(row_sum) / np.log(2)}, "The logarithm has base 2.")),
         Mistake("no maximum subtracted", change={"answer": lambda scores, block_size: _log(
             sum(np.exp(block).sum(axis=-1) for block in _blocks(scores, block_size)))},
                 does="For small scores it is right; high scores overflow to inf, low ones underflow to -inf.",
                 why="exp overflows above 709 (above 88 in float32, above 11 in float16). With the maximum subtracted the largest "
                     "exponent is 0.", ask="Which number can be subtracted from all scores, and added back at the end?"),
+        Mistake("0 kept as the maximum", change={"new_max": lambda old, new: np.where(
+                    np.isneginf(np.maximum(old, new)), 0.0, np.maximum(old, new))},
+                does="After nothing but -inf the running maximum is 0: low scores that come then underflow.",
+                why="The 0 stands in for the maximum in the exponents alone. What is carried on to the next block is -inf.",
+                ask="A block of -inf, and then one of scores near -800: what is the maximum after both?"),
         Mistake("maximum of all rows", change={"new_max": lambda old, new: np.maximum(old, new.max())},
                 does="One maximum is taken for all rows: a row far below it underflows to -inf.",
                 why="Each row has its own maximum. A difference of 746 is enough for a float64 exponential of 0.",

@@ -92,6 +92,11 @@ EXERCISE = Exercise(
                ("empty sets counted", {"answer": lambda ma, sa, mb, sb: _merged(*(
                    np.where(np.isneginf(x), 0.0, x) for x in (ma,)), sa, *(np.where(np.isneginf(x), 0.0, x) for x in (mb,)), sb)},
                 "An empty set counts as one with maximum 0.")),
+        Mistake("quotient of two exponentials", change={"factor": lambda m, r: np.exp(m) / np.exp(r)},
+                does="For small maxima it is right; for maxima of 10000 or of -10000 it is NaN.",
+                why="exp overflows above 709 (above 88 in float32, above 11 in float16), and inf / inf is NaN; so is 0 / 0, for "
+                    "low maxima. The exponential of the difference is never above 1.",
+                ask="Which single exponential is exp(old) / exp(new)?"),
         Mistake("two empty sets get maximum 0", change={"finish": lambda m, s: (np.where(np.isneginf(m), 0.0, m), s)},
                 does="Two empty sets merge to a set with maximum 0.",
                 why="The 0 stands in for the maximum in the exponents alone. The maximum of no scores is -inf.",
