@@ -83,6 +83,7 @@ def scores_by_torch_habits(query, key):
     ("softmax", lambda scores, axis=-1: scores.max(dim=axis), "NumPy calls it axis"),
     ("softmax", lambda scores, axis=-1: scores.unsqueeze(0), "NumPy has x[..., None]"),
     ("causal_mask", lambda n_q, n_k: np.ones(n_q)[n_k + n_q] > 0, "one beyond the end"),
+    ("merge_stats", lambda max_a, sum_a, max_b, sum_b: (max(max_a, max_b), sum_a + sum_b), "np.maximum and np.minimum"),
 ])
 def test_habits_of_torch_are_told_in_numpys_words(name, function, said):
     assert said in " ".join(grade(name, function).message.split())

@@ -391,6 +391,9 @@ def cause(failure, exercise):
         return "An array is followed by round brackets; indexing takes square ones, a product @ or *."
     if kind == "TypeError" and "only length-1" in text or "only 0-dimensional" in text:
         return "The math module works on single numbers; for arrays NumPy has the same functions."
+    if kind == "ValueError" and "truth value of an array" in text:
+        return ("An if, an and, or Python's max and min want a single True or False, and an array has many. Entry by entry "
+                "there are np.where, & and |, np.maximum and np.minimum.")
     if kind == "TypeError" and "keepdims" in text and exercise.library == "torch":
         return "keepdims belongs to NumPy's functions; in torch it is keepdim."
     if "active drivers" in text:

@@ -41,3 +41,6 @@ answers.wrong("axis kept", function=lambda weights: entropy_by_where(weights)[..
 @answers.wrong("one number for all rows")
 def entropy_of_all(weights):
     return -(weights * np.log(np.where(weights > 0, weights, 1))).sum()
+
+
+answers.wrong("small weights cut off", function=lambda weights: -(weights * np.log(np.clip(weights, 1e-10, None))).sum(axis=-1))

@@ -50,3 +50,24 @@ answers.wrong("the weight of the second key", "no maximum subtracted", function=
 @answers.wrong()
 def two_by_math(score_a, score_b):
     return 1 / (1 + math.exp(score_b - score_a))
+
+
+@answers.right()
+def two_by_clip(score_a, score_b):
+    power = np.exp(np.clip(score_a.astype(np.float64) - score_b, -500, 500))
+    return (power / (1 + power)).astype(score_a.dtype)
+
+
+@answers.wrong("maximum of all pairs")
+def two_by_one_maximum(score_a, score_b):
+    top = np.maximum(score_a, score_b).max()
+    return np.exp(score_a - top) / (np.exp(score_a - top) + np.exp(score_b - top))
+
+
+@answers.wrong("each array's own maximum")
+def two_by_own_maxima(score_a, score_b):
+    power_a, power_b = np.exp(score_a - score_a.max()), np.exp(score_b - score_b.max())
+    return power_a / (power_a + power_b)
+
+
+answers.wrong("one score alone", function=lambda score_a, score_b: 1 / (1 + np.exp(-score_a)))

@@ -45,3 +45,16 @@ answers.wrong("not centred", "logarithm to base 10", function=lambda weights: np
 def scores_by_columns(weights):
     logs = np.log(weights)
     return logs - logs.mean(axis=max(-2, -logs.ndim), keepdims=True)
+
+
+@answers.right()
+def scores_by_projection(weights):
+    n = weights.shape[-1]
+    return (np.log(weights.astype(np.float64)) @ (np.eye(n) - 1 / n)).astype(weights.dtype)
+
+
+answers.wrong("sum instead of the mean", function=lambda weights: np.log(weights) - np.log(weights).sum(axis=-1, keepdims=True))
+answers.wrong("divided instead of subtracted", function=lambda weights: np.log(weights) / np.log(weights).sum(
+    axis=-1, keepdims=True))
+answers.wrong("epsilon in the logarithm", function=lambda weights: scores_by_logarithm(weights + 1e-9))
+answers.wrong("epsilon in the logarithm", function=lambda weights: scores_by_logarithm(np.clip(weights, 1e-8, 1)))

@@ -69,3 +69,39 @@ def by_the_whole_row(scores, block_size):
     shifted = scores.astype(np.float64) - np.where(np.isneginf(highest), 0, highest)
     with np.errstate(divide="ignore"):
         return (np.where(np.isneginf(highest), 0, highest)[..., 0] + np.log(np.exp(shifted).sum(axis=-1))).astype(scores.dtype)
+
+
+@answers.wrong("maximum of all rows")
+def by_one_maximum(scores, block_size):
+    row_max = np.full(scores.shape[:-1], -np.inf, scores.dtype)
+    row_sum = np.zeros(scores.shape[:-1], scores.dtype)
+    for start in starts(scores, block_size):
+        block = scores[..., start:start + block_size]
+        new_max = np.maximum(row_max, block.max())
+        used = np.where(np.isneginf(new_max), 0, new_max)
+        row_sum = row_sum * np.exp(row_max - used) + np.exp(block - used[..., None]).sum(axis=-1)
+        row_max = new_max
+    with np.errstate(divide="ignore"):
+        return row_max + np.log(row_sum)
+
+
+def by_safe_maximum(scores, block_size, carry=True):
+    row_max = np.full(scores.shape[:-1], -np.inf, scores.dtype)
+    row_sum = np.zeros(scores.shape[:-1], scores.dtype)
+    for start in starts(scores, block_size):
+        block = scores[..., start:start + block_size]
+        new_max = np.maximum(row_max, block.max(axis=-1))
+        safe = np.where(np.isinf(new_max), 0, new_max)
+        row_sum = row_sum * np.exp(row_max - safe) + np.exp(block - safe[..., None]).sum(axis=-1)
+        row_max = safe if carry else new_max
+    return row_max, row_sum
+
+
+@answers.wrong("0 kept as the maximum")
+def by_zero_carried_on(scores, block_size):
+    row_max, row_sum = by_safe_maximum(scores, block_size)
+    with np.errstate(divide="ignore"):
+        return row_max + np.log(row_sum)
+
+
+answers.wrong("shifted sum alone", function=lambda scores, block_size: by_safe_maximum(scores, block_size, carry=False)[1])

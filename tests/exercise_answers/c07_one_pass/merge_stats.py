@@ -51,3 +51,34 @@ answers.wrong("first sum not rescaled", function=lambda max_a, sum_a, max_b, sum
         max_a, max_b)))))
 answers.wrong("factors swapped", function=lambda max_a, sum_a, max_b, sum_b: merged(max_a, sum_b, max_b, sum_a))
 answers.wrong("parts in another order", function=lambda *parts: merged(*parts)[::-1])
+
+
+@answers.wrong("two empty sets get maximum 0")
+def merged_to_zero(max_a, sum_a, max_b, sum_b):
+    row_max = np.maximum(max_a, max_b)
+    row_max = np.where(row_max == -np.inf, 0, row_max)
+    return row_max, sum_a * np.exp(max_a - row_max) + sum_b * np.exp(max_b - row_max)
+
+
+@answers.wrong("lower maximum's factor always on one sum")
+def merged_as_if_the_first_were_larger(max_a, sum_a, max_b, sum_b):
+    row_max = np.maximum(max_a, max_b)
+    return row_max, sum_a + sum_b * np.exp(np.minimum(max_a, max_b) - row_max)
+
+
+@answers.wrong("one factor for both sums")
+def merged_then_rescaled(max_a, sum_a, max_b, sum_b):
+    row_max = np.maximum(max_a, max_b)
+    safe = np.where(row_max == -np.inf, 0, row_max)
+    return row_max, (sum_a + sum_b) * np.exp(np.minimum(max_a, max_b) - safe)
+
+
+answers.wrong("sums forgotten", function=lambda max_a, sum_a, max_b, sum_b: merged(
+    max_a, np.ones_like(sum_a), max_b, np.ones_like(sum_b)))
+
+
+@answers.wrong("quotient of two exponentials")
+def merged_by_quotients(max_a, sum_a, max_b, sum_b):
+    row_max = np.maximum(max_a, max_b)
+    below = np.exp(np.where(row_max == -np.inf, 0, row_max))
+    return row_max, sum_a * np.exp(max_a) / below + sum_b * np.exp(max_b) / below

@@ -345,3 +345,28 @@ def stats_without_exp(blocks):
         row_sum = row_sum * (row_max - new) + np.exp(block - new).sum()
         row_max = new
     return row_max, row_sum
+
+
+@answers.wrong("new maximum not added")
+def stats_without_the_largest(blocks):
+    m, s = None, 0.0
+    for block in blocks:
+        if m is None:
+            m = block[0]
+        for score in block:
+            if score > m:
+                m, s = score, s * np.exp(m - score)
+            else:
+                s += np.exp(score - m)
+    return m, s
+
+
+@answers.wrong("blocks without a new maximum left out")
+def stats_of_record_blocks(blocks):
+    m, s = -np.inf, 0.0
+    for block in blocks:
+        top = block.max()
+        if top > m:
+            s = s * np.exp(m - top) + np.exp(block - top).sum()
+            m = top
+    return m, s

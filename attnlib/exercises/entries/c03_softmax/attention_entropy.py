@@ -63,6 +63,11 @@ EXERCISE = Exercise(
                ("epsilon in the logarithm", tuple({"log": lambda weights, e=e: np.log(weights + e)} for e in (
                    1e-9, 1e-8, 1e-6, 1e-12, 1e-5, 1e-7, 1e-10, 1e-4, 1e-3)),
                 "A small number is added to every weight before the logarithm, also where none is needed.")),
+        Mistake("small weights cut off", change=tuple({"log": lambda weights, e=e: np.log(np.maximum(weights, e))} for e in (
+            1e-11, 1e-10, 1e-9, 1e-8, 1e-7, 1e-6, 1e-5, 1e-4, 1e-3)),
+                does="A small number stands in for every weight below it in the logarithm.",
+                why="A weight of 0 needs a number in its place, and no other weight does: 1e-12 has a logarithm, -27.6.",
+                ask="Which weights does your bound change, and which one of them has no logarithm?"),
         *alike("The entropy is the mean of -log w under the weights themselves: each logarithm counts with its own weight, "
                "and the sign makes it positive.", "What is the entropy of four equal weights?",
                ("sign forgotten", {"finish": lambda total, weights: total}, "The answer is never positive."),

@@ -74,7 +74,8 @@ QUESTIONS = (
     ),
     Question(
         "ninety_nine",
-        "Two keys: the first has weight 0.9, because its score is 2.2 higher. How much higher must it be for a weight of 0.99?",
+        "Two keys: the first has weight 0.9, because its score is 2.2 above the other one. How far above the other one must it "
+        "be for a weight of 0.99?",
         (Choice("About 2.4: a tenth more, as the weight is.",
                 "This takes weights to grow in proportion to gaps. At that pace the weight would soon be above 1."),
          Choice("About 4.6.",

@@ -24,7 +24,7 @@ def _cases():
 
     return [
         case(PLAIN, [[0.2, 0.8]]), case(PLAIN, [[0.1, 0.2, 0.7], [0.25, 0.25, 0.5]]), case("one row", [0.5, 0.25, 0.25]),
-        case("equal weights", [[0.25] * 4, [0.25] * 4]), case("one key", [[1.0], [1.0]]),
+        case("equal weights", [[0.25] * 4, [0.1, 0.2, 0.3, 0.4]]), case("one key", [[1.0], [1.0]]),
         case(SQUARE, [[0.3, 0.7], [0.6, 0.4]]), case(LEADING, [[[0.2, 0.8]], [[0.5, 0.5]]]),
         case("small weights", [[1e-12, 1 - 1e-12], [1e-300, 1.0]]),
         case(FLOAT32, [[0.25, 0.75]], np.float32), case(FLOAT16, [[0.25, 0.75]], np.float16),
@@ -57,6 +57,8 @@ EXERCISE = Exercise(
                 "The largest score of each row is 0."),
                ("minimum subtracted", {"centre": lambda logs: logs.min(axis=-1, keepdims=True)},
                 "The smallest score of each row is 0."),
+               ("sum instead of the mean", {"centre": lambda logs: logs.sum(axis=-1, keepdims=True)},
+                "The sum of the logarithms is subtracted, not their mean."),
                ("first score 0", {"centre": lambda logs: logs[..., :1]}, "The first score of each row is 0."),
                ("mean of the whole array", {"centre": lambda logs: logs.mean()},
                 "One mean is subtracted from all rows."),
@@ -78,6 +80,15 @@ EXERCISE = Exercise(
         Mistake("sign flipped", change={"finish": lambda scores: -scores},
                 does="The largest weight has the lowest score.", why="A larger weight comes from a higher score.",
                 ask="Which score should be the highest one?"),
+        Mistake("epsilon in the logarithm", change=tuple({"log": lambda w, f=f, e=e: np.log(f(w, e))} for e in (
+            1e-12, 1e-10, 1e-9, 1e-8, 1e-7, 1e-6, 1e-5) for f in (np.add, np.maximum)),
+                does="A small number is added to the weights, or stands in for smaller ones, before the logarithm.",
+                why="All weights are positive, so each has a logarithm: that of 1e-300 is -691.",
+                ask="What is the logarithm of 1e-300, and what is it with your small number?"),
+        Mistake("divided instead of subtracted", change=tuple({"answer": lambda w, of=of: np.log(w) / of(
+            np.log(w), axis=-1, keepdims=True)} for of in (np.mean, np.sum)),
+                does="The logarithms are divided by their mean, or by their sum.",
+                why="Only a shift is free. A factor changes the weights.", ask="What is the softmax of your answer?"),
         Mistake("divided by the deviation", change={"finish": lambda s: s / np.where(s.std(axis=-1, keepdims=True) == 0, 1, s.std(
             axis=-1, keepdims=True))},
                 does="Each row has standard deviation 1.",

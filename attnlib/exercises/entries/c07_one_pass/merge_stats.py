@@ -75,6 +75,14 @@ EXERCISE = Exercise(
                 "Each sum is multiplied by exp(new - old): it grows where it should shrink."),
                ("difference instead of its exponential", {"factor": lambda m, r: m - r},
                 "Each sum is multiplied by old - new, without an exponential."),
+               ("lower maximum's factor always on one sum", tuple(
+                   {"answer": lambda ma, sa, mb, sb, first=first, safe=safe: _lower(ma, sa, mb, sb, first, safe)}
+                   for first in (True, False) for safe in (True, False)),
+                "The factor exp(smaller - larger maximum) always goes to the same one of the two sums."),
+               ("one factor for both sums", tuple(
+                   {"answer": lambda ma, sa, mb, sb, safe=safe: _lower(ma, sa + sb, mb, 0 * sb, True, safe)}
+                   for safe in (True, False)),
+                "The two sums are added first, and the total gets the factor exp(smaller - larger maximum)."),
                ("factors swapped", {"answer": lambda ma, sa, mb, sb: _merged(ma, sb, mb, sa)},
                 "Each sum gets the factor of the other."),
                ("powers of 2", {"factor": lambda m, r: np.exp2(m - r)}, "Powers of 2 stand where exponentials belong.")),
@@ -84,6 +92,15 @@ EXERCISE = Exercise(
                ("empty sets counted", {"answer": lambda ma, sa, mb, sb: _merged(*(
                    np.where(np.isneginf(x), 0.0, x) for x in (ma,)), sa, *(np.where(np.isneginf(x), 0.0, x) for x in (mb,)), sb)},
                 "An empty set counts as one with maximum 0.")),
+        Mistake("quotient of two exponentials", change={"factor": lambda m, r: np.exp(m) / np.exp(r)},
+                does="For small maxima it is right; for maxima of 10000 or of -10000 it is NaN.",
+                why="exp overflows above 709 (above 88 in float32, above 11 in float16), and inf / inf is NaN; so is 0 / 0, for "
+                    "low maxima. The exponential of the difference is never above 1.",
+                ask="Which single exponential is exp(old) / exp(new)?"),
+        Mistake("two empty sets get maximum 0", change={"finish": lambda m, s: (np.where(np.isneginf(m), 0.0, m), s)},
+                does="Two empty sets merge to a set with maximum 0.",
+                why="The 0 stands in for the maximum in the exponents alone. The maximum of no scores is -inf.",
+                ask="Merge your answer for two empty sets with a set whose maximum is -5: what is the maximum then?"),
         *alike("The row's maximum is the larger of the two, entry by entry.", "Which number is the maximum of both sets together?",
                ("smaller maximum", {"highest": np.minimum}, "The smaller of the two maxima is taken."),
                ("maximum of all rows", {"highest": lambda a, b: np.maximum(a, b).max() + 0 * np.where(np.isneginf(a), 0.0, a)},
@@ -94,6 +111,8 @@ EXERCISE = Exercise(
         *alike("Both sets' exponentials count: the two rescaled sums are added.", "How many scores have the two sets together?",
                ("larger sum instead of both", {"join": np.maximum}, "The larger of the two rescaled sums is taken."),
                ("mean of the sums", {"join": lambda left, right: (left + right) / 2}, "The rescaled sums are averaged."),
+               ("sums forgotten", {"rescale": lambda row_sum, factor, row_max: factor},
+                "The two factors are added without the sums, as if each set held a single score."),
                ("sums multiplied", {"join": lambda left, right: left * right}, "The rescaled sums are multiplied.")),
         Mistake("log-sum-exp instead of the sum", change={"finish": lambda m, s: (m, np.where(s == 0, -np.inf, m + np.log(
             np.where(s == 0, 1.0, s))))},
@@ -103,6 +122,13 @@ EXERCISE = Exercise(
                 why="The answer is (row_max, row_sum).", ask="In which order are the two parts asked for?"),
     ),
 )
+
+
+def _lower(max_a, sum_a, max_b, sum_b, first, safe):
+    highest = np.maximum(max_a, max_b)
+    reference = np.where(np.isneginf(highest), 0.0, highest) if safe else highest
+    factor = _exponents(np.minimum(max_a, max_b), reference)
+    return highest, sum_a * factor + sum_b if first else sum_a + sum_b * factor
 
 
 def _merged(max_a, sum_a, max_b, sum_b, first=True, second=True):

@@ -153,6 +153,18 @@ def _streamed(blocks, old_factor, new_factor=lambda old, new, own: np.exp(own - 
     return row_max, row_sum
 
 
+def _largest_not_added(blocks, first_counts):
+    """Score by score: one that becomes the maximum rescales the sum, and adds nothing."""
+    row_max, row_sum = -np.inf, 0.0
+    for score in (score for block in blocks for score in block):
+        if score > row_max:
+            row_sum = 1.0 if first_counts and row_max == -np.inf else row_sum * np.exp(row_max - score)
+            row_max = score
+        else:
+            row_sum += np.exp(score - row_max)
+    return row_max, row_sum
+
+
 def _of_all(blocks, total):
     """The maximum, and a total of all scores and the blocks' lengths."""
     blocks = list(blocks)
@@ -276,6 +288,12 @@ EXERCISE = Exercise(
                 tuple({"block_sum": lambda block, row_max, new_max, part=part: _exp_sum(block[part], new_max)}
                       for part in (slice(None, -1), slice(1, None))),
                 "The first or the last score of each block is missing in the sum."),
+               ("new maximum not added",
+                tuple({"answer": lambda blocks, first=first: _largest_not_added(blocks, first)} for first in (True, False)),
+                "A score that becomes the maximum rescales the sum, and its own term, exp(0) = 1, is not added."),
+               ("blocks without a new maximum left out",
+                {"join": lambda kept, added, old, new: kept + (added if new > old else 0.0)},
+                "A block that brings no larger maximum adds nothing to the sum."),
                ("only the last block", _part(slice(-1, None)), "The answer is that of the last block."),
                ("only the first block", _part(slice(0, 1)), "The answer is that of the first block."),
                ("last block dropped", _part(slice(None, -1)), "The last block does not count."),
