@@ -74,10 +74,10 @@ QUESTIONS = (
     ),
     Question(
         "ninety_nine",
-        "Two keys: the first has weight 0.9, because its score is 2.2 above the other one. How far above the other one must it "
-        "be for a weight of 0.99?",
+        "Two keys: the first has weight 0.9, because its score is larger than the other one by 2.2. By how much must it be "
+        "larger for a weight of 0.99?",
         (Choice("About 2.4: a tenth more, as the weight is.",
-                "This takes weights to grow in proportion to gaps. At that pace the weight would soon be above 1."),
+                "This takes weights to grow in proportion to gaps. At that pace the weight would soon be more than 1."),
          Choice("About 4.6.",
                 "The ratio of the weights goes from 9 to 99. That is a factor of 11 for them, and log 11 = 2.4 more for the gap."),
          Choice("About 22: ten times, since the other weight is a tenth.",
