@@ -564,8 +564,21 @@ def overview(path):
     plt.close()
 
 
-if __name__ == "__main__":
-    overview(sys.argv[1])
+def card(path, overview_path):
+    """Write the picture that a shared link shows: the book's name and its figure, 1200 by 630 pixels."""
+    figure = plt.figure(figsize=(12, 6.3), dpi=100, facecolor="white")
+    figure.text(0.5, 0.84, "Attention, from Scores to Kernels", ha="center", fontsize=38, fontweight="bold")
+    figure.text(0.5, 0.74, "a course that builds it, and says which mistake it is", ha="center", fontsize=22)
+    axes = figure.add_axes((0.06, 0.04, 0.88, 0.62))
+    axes.imshow(plt.imread(overview_path), interpolation="antialiased")
+    axes.axis("off")
+    figure.savefig(path, metadata={"Software": None})
+    plt.close(figure)
+
+
+if __name__ == "__main__":  # python -m attnlib.plot FOLDER
+    overview(sys.argv[1] + "/overview.png")
+    card(sys.argv[1] + "/card.png", sys.argv[1] + "/overview.png")
 
 
 @in_book_style

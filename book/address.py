@@ -5,6 +5,7 @@ environment, then the remote `origin` of the clone. A build without any shows
 no button that would lead nowhere. The pages and what Colab opens name the
 address; the sources never do.
 """
+import html
 import json
 import os
 import re
@@ -84,6 +85,28 @@ def tell_theme(app, config):
         options["launch_buttons"] = {}
 
 
+CARD = """
+<meta property="og:type" content="book" /><meta property="og:title" content="{title}" />
+<meta property="og:url" content="{site}{page}" /><meta property="og:image" content="{site}card.png" />
+<meta name="twitter:card" content="summary_large_image" />"""
+
+
+def site(url):
+    """Where GitHub's or GitLab's Pages show what lies at the address, or None."""
+    host, owner, name = re.fullmatch(r"https://([^/]+)/([^/]+)/(.+)", url or "").groups() if url else (None,) * 3
+    pages = {"github.com": "github.io", "gitlab.com": "gitlab.io"}.get(host)
+    own = pages and name.lower() == f"{owner}.{pages}".lower()  # the owner's own page stands at the root
+    return pages and f"https://{owner.lower()}.{pages}/" + ("" if own else name + "/")
+
+
+def add_card(app, pagename, templatename, context, doctree):
+    """What a chat or a search engine shows of a link to the page; it takes whole addresses only."""
+    home = site(find())
+    if home and doctree is not None:
+        title = html.escape(f"{app.env.titles[pagename].astext()} - {app.config.html_title}", quote=True)
+        context["metatags"] = context.get("metatags", "") + CARD.format(title=title, site=home, page=pagename + ".html")
+
+
 def fill_in_downloads(app, exception):
     """The notebooks that a page offers for download work alone."""
     url = find()
@@ -96,5 +119,6 @@ def fill_in_downloads(app, exception):
 
 def setup(app):
     app.connect("config-inited", tell_theme)
+    app.connect("html-page-context", add_card)
     app.connect("build-finished", fill_in_downloads, priority=100)  # before what packs the pages
     return {"parallel_read_safe": True, "parallel_write_safe": True}

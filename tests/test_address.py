@@ -124,3 +124,20 @@ def test_the_theme_has_only_buttons_that_lead_somewhere(monkeypatch, url, button
 def test_a_notebook_without_a_set_up_cell_stays_as_it_is():
     content = json.dumps({"cells": [{"cell_type": "code", "source": ["1 + 1"]}]}, indent=1) + "\n"
     assert address.fill_in(content, "https://github.com/a/b") == content
+
+
+@pytest.mark.parametrize("url, site", [
+    (None, None), ("https://example.org/a/b", None), ("https://github.com/Ada/a-book", "https://ada.github.io/a-book/"),
+    ("https://github.com/Ada/ada.github.io", "https://ada.github.io/"), ("https://gitlab.com/a/b/c", "https://a.gitlab.io/b/c/")])
+def test_where_the_pages_stand(url, site):
+    assert address.site(url) == site
+
+
+def test_a_shared_page_shows_its_title_and_the_card(monkeypatch):
+    monkeypatch.setattr(address, "find", lambda: "https://github.com/ada/a-book")
+    title = SimpleNamespace(astext=lambda: 'A "quoted" title')
+    app = SimpleNamespace(env=SimpleNamespace(titles={"chapters/01_a": title}), config=SimpleNamespace(html_title="Book"))
+    context = {"metatags": "<meta>"}
+    address.add_card(app, "chapters/01_a", "page.html", context, object())
+    assert context["metatags"].startswith("<meta>") and 'content="https://ada.github.io/a-book/card.png"' in context["metatags"]
+    assert "A &quot;quoted&quot; title - Book" in context["metatags"]

@@ -130,9 +130,11 @@ def test_the_contrast_formula_knows_black_and_grey():
     assert contrast_on_white("#999999") < 4.5
 
 
-def test_the_overview_is_what_the_code_draws(tmp_path, request):
+@pytest.mark.parametrize("name", ["overview", "card"])
+def test_the_stored_picture_is_what_the_code_draws(name, tmp_path, request):
+    chapters = request.config.rootpath / "chapters"
     plot.overview(tmp_path / "overview.png")
-    stored = plt.imread(request.config.rootpath / "chapters" / "overview.png")
-    fresh = plt.imread(tmp_path / "overview.png")
-    assert stored.shape == fresh.shape, "draw it again: python -m attnlib.plot chapters/overview.png"
+    plot.card(tmp_path / "card.png", tmp_path / "overview.png")
+    stored, fresh = (plt.imread(folder / f"{name}.png") for folder in (chapters, tmp_path))
+    assert stored.shape == fresh.shape, "draw it again: python -m attnlib.plot chapters"
     assert np.sqrt(np.mean((stored - fresh) ** 2)) < 0.02
