@@ -110,7 +110,7 @@ QUESTIONS = (
                 "The maximum is a score and is not rounded, and the sum is small. Only the log-sum-exp is a large rounded "
                 "number.")),
         right="d",
-        shows="scores near 1e+04: off by 5e-04 with the lse, below 2e-06 with the pair",
+        shows="near 1e+04: off by 5e-04 with the lse, below 2e-06 with the pair",
     ),
     Question(
         "finished_gradients",
