@@ -877,10 +877,11 @@ def pulls(value, output, grad_scores, labels):
 def merged_outputs(value, parts, outputs, shares, output, labels):
     """Values `(n_k, 2)`; two lists of keys, `parts`, with attention's outputs `(2, 2)`, shares `(2,)` and the merged `(2,)`."""
     axes, = subplots(2.8, "a")
-    for part, own, share, style in zip(parts, outputs, shares, ("--", ":")):
+    for part, own, share, style, side in zip(parts, outputs, shares, ("--", ":"), (-1, 1)):
         axes.plot(*value[part].T, color=COLORS["value"], linestyle=style, linewidth=1.5, zorder=1)
         axes.scatter(*own, marker="D", s=40, facecolor="white", edgecolor=COLORS["output"], linewidth=1.5, zorder=3)
-        axes.annotate(f"share {share:.3f}", own, xytext=(-9, -2), textcoords="offset points", ha="right", va="center")
+        axes.annotate(f"share {share:.3f}", own, xytext=(8 * side, -12 * side), textcoords="offset points",
+                      ha="right" if side < 0 else "left", va="center")
     axes.plot(*np.transpose(outputs), color=COLORS["output"], linewidth=2, zorder=2)
     axes.scatter(*value.T, s=60, color=COLORS["value"], zorder=2)
     for point, label in zip(value, labels):
@@ -888,7 +889,7 @@ def merged_outputs(value, parts, outputs, shares, output, labels):
     axes.scatter(*output, marker="D", s=70, color=COLORS["output"], zorder=4)
     axes.annotate("merged", output, xytext=(9, 5), textcoords="offset points", fontweight="bold")
     axes.set_aspect("equal")
-    axes.margins(0.25, 0.12)
+    axes.margins(0.5, 0.12)
     axes.set(xlabel="feature 0", ylabel="feature 1", title="Each output lies between those that it merges")
 
 
