@@ -885,7 +885,7 @@ def merged_outputs(value, parts, outputs, shares, output, labels):
     axes.plot(*np.transpose(outputs), color=COLORS["output"], linewidth=2, zorder=2)
     axes.scatter(*value.T, s=60, color=COLORS["value"], zorder=2)
     for point, label in zip(value, labels):
-        axes.annotate(label, point, xytext=(8, 0), textcoords="offset points", va="center", color=COLORS["value"])
+        axes.annotate(label, point, xytext=(8, -5), textcoords="offset points", va="center", color=COLORS["value"])
     axes.scatter(*output, marker="D", s=70, color=COLORS["output"], zorder=4)
     axes.annotate("merged", output, xytext=(9, 5), textcoords="offset points", fontweight="bold")
     axes.set_aspect("equal")
@@ -903,7 +903,7 @@ def fast_steps(passes, record):
     left, right = subplots(2.6, "ab", sharey=True)
     for place, (counted, step) in enumerate(zip(passes.values(), row["steps"].values())):
         left.barh(place, counted, color=COLORS["scores"], height=0.6)
-        left.annotate(f"{counted:.1f}", (counted, place), xytext=(4, 0), textcoords="offset points", va="center")
+        left.annotate(f"{counted:.3g}", (counted, place), xytext=(4, 0), textcoords="offset points", va="center")
         middle, low, high = (step["ms"][what] for what in ("median", "low", "high"))
         right.barh(place, middle, color="#9aa0a6", height=0.6)
         right.plot([low, high], [place, place], color=COLORS["output"], marker="|", linewidth=1.2)

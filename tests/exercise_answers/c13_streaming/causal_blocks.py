@@ -118,3 +118,31 @@ def blocks_skipped(n, block_q, block_k):
 @answers.wrong("one block too many for each block of queries")
 def blocks_one_too_many(n, block_q, block_k):
     return sum(min(first + block_q, n) // block_k + 1 for first in range(0, n, block_q))
+
+
+@answers.wrong("blocks compared by their numbers")
+def blocks_by_their_numbers(n, block_q, block_k):
+    return sum(j <= i for i in range(math.ceil(n / block_q)) for j in range(math.ceil(n / block_k)))
+
+
+@answers.wrong("only blocks that the last query sees whole")
+def blocks_that_end_in_time(n, block_q, block_k):
+    return sum((j + 1) * block_k <= (i + 1) * block_q
+               for i in range(math.ceil(n / block_q)) for j in range(math.ceil(n / block_k)))
+
+
+@answers.wrong("as many key blocks as query blocks")
+def blocks_of_half_the_table(n, block_q, block_k):
+    rows, columns = math.ceil(n / block_q), math.ceil(n / block_k)
+    return (rows * columns + min(rows, columns)) // 2
+
+
+@answers.wrong("blocks not rounded up")
+def blocks_to_the_nearest(n, block_q, block_k):
+    return sum(round(min(first + block_q, n) / block_k) for first in range(0, n, block_q))
+
+
+@answers.wrong("only one block of queries")
+def blocks_returned_too_early(n, block_q, block_k):
+    for first in range(0, n, block_q):
+        return -(-min(first + block_q, n) // block_k)

@@ -45,10 +45,18 @@ CAUSAL_BLOCKS_MISTAKES = (
            ("only blocks without a hidden pair", {"seen": lambda first, last: first + 1,
                                                   "one_row": lambda seen, n, block_k: seen // block_k},
             "A pair of blocks counts only if all queries in it see all of its keys; those on the diagonal are left out."),
-           ("only blocks that the last query sees whole", {"one_row": lambda seen, n, block_k: seen // block_k},
+           ("only blocks that the last query sees whole", (
+               {"one_row": lambda seen, n, block_k: seen // block_k},
+               *_answer(lambda n, block_q, block_k: sum(
+                   min((i + 1) * block_q // block_k, _up(n, block_k)) for i in range(_up(n, block_q))))),
             "A block of keys counts only if the last query sees all of it: the number of blocks is rounded down."),
-           ("blocks not rounded up", {"one_row": lambda seen, n, block_k: seen / block_k},
-            "Parts of blocks are added as fractions. A block is read or not."),
+           ("blocks not rounded up", ways("one_row", lambda seen, n, block_k: seen / block_k,
+                                          lambda seen, n, block_k: round(seen / block_k)),
+            "The number of key blocks is left a fraction, or rounded to the nearest whole number. A block that is needed in "
+            "part is read."),
+           ("only one block of queries", ways("query_blocks", lambda *sizes: _query_blocks(*sizes)[:1],
+                                              lambda *sizes: _query_blocks(*sizes)[-1:]),
+            "What the first or the last block of queries needs is the answer, and not the sum over all of them."),
            ("diagonal excluded", {"seen": lambda first, last: last},
             "A query is taken not to see its own key."),
            ("one block too many for each block of queries", ways(
@@ -74,8 +82,17 @@ CAUSAL_BLOCKS_MISTAKES = (
            "How many blocks of queries are there, and how many of keys?",
            ("as many key blocks as query blocks", _answer(
                lambda n, block_q, block_k: _square(_up(n, block_q)), lambda n, block_q, block_k: _square(_up(n, block_k)),
-               lambda n, block_q, block_k: _square(n // block_q), lambda n, block_q, block_k: _square(n // block_k)),
-            "The answer is N (N + 1) / 2, which is so for N blocks of one size on both sides."),
+               lambda n, block_q, block_k: _square(n // block_q), lambda n, block_q, block_k: _square(n // block_k),
+               *(lambda n, block_q, block_k, side=side, half=half: half(
+                   _up(n, block_q) * _up(n, block_k) + side(_up(n, block_q), _up(n, block_k)))
+                 for side in (min, max) for half in (lambda pairs: pairs // 2, lambda pairs: pairs / 2))),
+            "The answer is half of the table with its diagonal, such as N (N + 1) / 2, which is so for N blocks of one size "
+            "on both sides."),
+           ("blocks compared by their numbers", _answer(
+               *(lambda n, block_q, block_k, cut=cut, more=more: sum(
+                   min(i + more, cut(n, block_k)) for i in range(cut(n, block_q)))
+                 for cut in (_up, lambda n, size: n // size) for more in (1, 0))),
+            "The number of the key block is compared with the number of the query block, whatever their sizes are."),
            ("block_q and block_k swapped", {"sizes": lambda n, block_q, block_k: (n, block_k, block_q)},
             "Queries are cut into blocks of block_k, and keys into blocks of block_q."),
            ("pairs of positions counted", _answer(
@@ -117,8 +134,6 @@ EXERCISE = Exercise(
         "total": lambda count, rows, n, block_k: count,
     },
     cases=causal_blocks_cases, dtype="number",
-    formula=("Each block of queries reads the key blocks from the first up to the one that holds its last query's own key.",
-             "Up to which key does the last query of the block see?"),
     hints=(
         "Draw n = 5 with blocks of 2 queries and 3 keys: a table of three rows and two columns. Tick the cells that hold a "
         "pair j <= i.",
