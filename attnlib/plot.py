@@ -232,7 +232,7 @@ def causal_blocks(n, *sizes):
         whole, partly = first_key + block_k - 1 <= first_query, first_key <= first_query + block_q - 1
         axes.imshow(np.where(whole, 1.0, 0.45 * partly), cmap=shades("weights"), vmin=0, vmax=1.3)
         axes.set(title=f"{block_q} queries × {block_k} keys", xticks=[], yticks=[], ylabel="queries",
-                 xlabel=f"keys\n{partly.sum()} of {n * n} pairs computed")
+                 xlabel=f"keys\n{partly.sum()} of {n * n} pairs")
         for edge in range(n):
             if edge % block_q == 0:
                 axes.axhline(edge - 0.5, color="white", linewidth=1)
