@@ -221,19 +221,24 @@ def kept(axes, x, title, row_max, row_sum, u):
 
 
 @in_book_style
-def causal_blocks(*counts):
-    """Which blocks of keys each block of queries reads under a causal mask, for so many blocks a side."""
-    for axes, count in zip(subplots(2.4, "abcde"[:len(counts)]), counts):
-        row, column = np.indices((count, count))
-        part = np.where(column < row, 1.0, np.where(column == row, 0.45, 0.0))
-        axes.imshow(part, cmap=shades("weights"), vmin=0, vmax=1.3)
-        axes.set(title=f"{(part > 0).sum()} of {count * count} are read", xticks=[], yticks=[],
-                 xlabel="blocks of keys", ylabel="blocks of queries")
-        for edge in range(1, count):
-            axes.axhline(edge - 0.5, color="white", linewidth=1)
-            axes.axvline(edge - 0.5, color="white", linewidth=1)
-        for i in range(count):
-            axes.plot([i - 0.5, i + 0.5], [i - 0.5, i + 0.5], color=COLORS["output"], linewidth=1)
+def causal_blocks(n, *sizes):
+    """Which blocks a causal mask leaves of n queries and n keys: dark whole, light with a mask, empty not at all.
+
+    `sizes` are pairs (block_q, block_k), a panel each.
+    """
+    for axes, (block_q, block_k) in zip(subplots(2.5, "abcde"[:len(sizes)]), sizes):
+        query, key = np.indices((n, n))
+        first_query, first_key = query // block_q * block_q, key // block_k * block_k
+        whole, partly = first_key + block_k - 1 <= first_query, first_key <= first_query + block_q - 1
+        axes.imshow(np.where(whole, 1.0, 0.45 * partly), cmap=shades("weights"), vmin=0, vmax=1.3)
+        axes.set(title=f"{block_q} queries × {block_k} keys", xticks=[], yticks=[], ylabel="queries",
+                 xlabel=f"keys\n{partly.sum()} of {n * n} pairs")
+        for edge in range(n):
+            if edge % block_q == 0:
+                axes.axhline(edge - 0.5, color="white", linewidth=1)
+            if edge % block_k == 0:
+                axes.axvline(edge - 0.5, color="white", linewidth=1)
+        axes.plot([-0.5, n - 0.5], [-0.5, n - 0.5], color=COLORS["output"], linewidth=1)
 
 
 def grid(axes, matrix, name, title, digits=1, outline=()):
@@ -458,22 +463,6 @@ def memory_against_n(record):
     lines["the output alone"] = {n: bench.output_mib(n) for points in [*lines.values()] for n in points}
     axes, = subplots(2.9, "a")
     lines_against_n(axes, lines, "Memory beyond the arguments", "MiB")
-
-
-@in_book_style
-def ladder(record):
-    """Milliseconds of each step of online_numpy.py, with the middle half of the rounds; `record` as in time_against_n."""
-    (row,) = record["ladder"]
-    axes, = subplots(2.4, "a")
-    for place, (name, step) in enumerate(row["steps"].items()):
-        middle, low, high = (step["ms"][what] for what in ("median", "low", "high"))
-        axes.barh(place, middle, color="#9aa0a6", height=0.6)
-        axes.plot([low, high], [place, place], color=COLORS["output"], marker="|", linewidth=1.2)
-        axes.annotate(f"{middle:.0f}", (max(middle, high), place), xytext=(8, 0), textcoords="offset points", va="center")
-    axes.set(yticks=range(len(row["steps"])), yticklabels=list(row["steps"]), xlabel="milliseconds",
-             title=f"Five steps, n = {row['n']}")
-    axes.invert_yaxis()
-    axes.margins(x=0.12)
 
 
 @in_book_style
@@ -895,3 +884,45 @@ def pulls(value, output, grad_scores, labels):
     left.axhline(output, color=COLORS["output"], linestyle="--", linewidth=1.5)
     left.annotate(f"output {output:.3f}", (-0.5, output), xytext=(0, 3), textcoords="offset points", fontsize=9)
     bars(right, grad_scores, "scores", "Gradient of the scores", 3, labels)
+
+
+@in_book_style
+def merged_outputs(value, parts, outputs, shares, output, labels):
+    """Values `(n_k, 2)`; two lists of keys, `parts`, with attention's outputs `(2, 2)`, shares `(2,)` and the merged `(2,)`."""
+    axes, = subplots(2.8, "a")
+    for part, own, share, style, side in zip(parts, outputs, shares, ("--", ":"), (-1, 1)):
+        axes.plot(*value[part].T, color=COLORS["value"], linestyle=style, linewidth=1.5, zorder=1)
+        axes.scatter(*own, marker="D", s=40, facecolor="white", edgecolor=COLORS["output"], linewidth=1.5, zorder=3)
+        axes.annotate(f"share {share:.3f}", own, xytext=(8 * side, -12 * side), textcoords="offset points",
+                      ha="right" if side < 0 else "left", va="center")
+    axes.plot(*np.transpose(outputs), color=COLORS["output"], linewidth=2, zorder=2)
+    axes.scatter(*value.T, s=60, color=COLORS["value"], zorder=2)
+    for point, label in zip(value, labels):
+        axes.annotate(label, point, xytext=(8, -5), textcoords="offset points", va="center", color=COLORS["value"])
+    axes.scatter(*output, marker="D", s=70, color=COLORS["output"], zorder=4)
+    axes.annotate("merged", output, xytext=(9, 5), textcoords="offset points", fontweight="bold")
+    axes.set_aspect("equal")
+    axes.margins(0.5, 0.12)
+    axes.set(xlabel="feature 0", ylabel="feature 1", title="Each output lies between those that it merges")
+
+
+@in_book_style
+def fast_steps(passes, record):
+    """Passes over the scores {step: number}, counted, beside the recorded milliseconds of the same steps.
+
+    `record` as in time_against_n; a thin line holds the middle half of the rounds.
+    """
+    (row,) = record["ladder"]
+    left, right = subplots(2.6, "ab", sharey=True)
+    for place, (counted, step) in enumerate(zip(passes.values(), row["steps"].values())):
+        left.barh(place, counted, color=COLORS["scores"], height=0.6)
+        left.annotate(f"{counted:.3g}", (counted, place), xytext=(4, 0), textcoords="offset points", va="center")
+        middle, low, high = (step["ms"][what] for what in ("median", "low", "high"))
+        right.barh(place, middle, color="#9aa0a6", height=0.6)
+        right.plot([low, high], [place, place], color=COLORS["output"], marker="|", linewidth=1.2)
+        right.annotate(f"{middle:.0f}", (max(middle, high), place), xytext=(6, 0), textcoords="offset points", va="center")
+    left.set(yticks=range(len(passes)), yticklabels=list(passes), title="Counted", xlabel="numbers read and written a score")
+    right.set(title=f"Recorded, n = {row['n']}", xlabel="milliseconds")
+    left.invert_yaxis()
+    for axes in (left, right):
+        axes.margins(x=0.2)
