@@ -933,7 +933,7 @@ def error_by_heads(n_heads, errors, width):
     """What is left of the variance after training `(number of heads, seeds)`, against the number of heads of equal width."""
     axes, = subplots(2.8, "a")
     axes.axhline(0.5, color=COLORS["output"], linestyle="--", linewidth=1.2)
-    axes.text(n_heads[-1], 0.515, "with one row of weights, at least a half", fontsize=9.5, ha="right", va="bottom")
+    axes.text(n_heads[1], 0.515, "with one row of weights, at least a half", fontsize=9.5, va="bottom")
     axes.plot(n_heads, np.median(errors, axis=1), color=COLORS["weights"], linewidth=1.6)
     for count, row in zip(n_heads, errors):
         axes.plot(count * 1.04 ** (np.arange(len(row)) - len(row) / 2 + 0.5), row, "o", color=COLORS["weights"], markersize=4,
@@ -946,13 +946,13 @@ def error_by_heads(n_heads, errors, width):
 
 @in_book_style
 def learned_rows(tables, titles, wanted, n_k):
-    """The weights of one query in each head, a grid `(heads, n_k)` for each model; `wanted` {key: name} are framed."""
-    heights = [len(table) for table in tables]
-    panels = subplots(0.62 + 0.42 * max(heights), "abcde"[:len(tables)])
+    """The weights of one query in each head, in %, a grid `(heads, n_k)` for each model; `wanted` {key: name} are framed."""
+    panels = subplots(0.7 + 0.27 * max(map(len, tables)), "abcde"[:len(tables)])
     for axes, table, title in zip(panels, tables, titles):
-        grid(axes, table, "weights", title, digits=2, outline=[(0, key, len(table), 1) for key in wanted])
+        grid(axes, np.round(100 * table), "weights", title, digits=0, outline=[(0, key, len(table), 1) for key in wanted])
         axes.set_xticks(range(n_k), [wanted.get(key, "") for key in range(n_k)])
         axes.set_ylabel("head")
+        axes.set_anchor("N")
 
 
 @in_book_style
