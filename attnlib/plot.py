@@ -149,14 +149,18 @@ def scores_and_weights(scores, exps, weights, labels):
         axes.tick_params(axis="x", labelsize=9)
 
 
+def side_by_side(rows, titles, labels):
+    """One bar chart for each row of weights `(n_k,)`."""
+    for axes, weights, title in zip(subplots(2.4, "abcde"[:len(rows)], sharey=True), rows, titles):
+        bars(axes, weights, "weights", title, 2, labels)
+        axes.set_ylim(0, 1.12)
+        axes.tick_params(axis="x", labelsize=9)
+
+
 @in_book_style
 def weights_by_temperature(temperatures, rows, labels):
     """One bar chart for each temperature: `rows` are weights `(n_k,)`."""
-    panels = subplots(2.4, "abcde"[:len(rows)], sharey=True)
-    for axes, temperature, weights in zip(panels, temperatures, rows):
-        bars(axes, weights, "weights", f"T = {temperature:g}", 2, labels)
-        axes.set_ylim(0, 1.12)
-        axes.tick_params(axis="x", labelsize=9)
+    side_by_side(rows, [f"T = {temperature:g}" for temperature in temperatures], labels)
 
 
 @in_book_style
@@ -887,10 +891,7 @@ def pulls(value, output, grad_scores, labels):
 @in_book_style
 def rows_of_weights(rows, titles, labels):
     """One bar chart for each row of weights `(n_k,)`, with a title each."""
-    for axes, weights, title in zip(subplots(2.4, "abcde"[:len(rows)], sharey=True), rows, titles):
-        bars(axes, weights, "weights", title, 2, labels)
-        axes.set_ylim(0, 1.0)
-        axes.tick_params(axis="x", labelsize=9)
+    side_by_side(rows, titles, labels)
 
 
 def numbered_cells(axes, numbers, corner, per_position):
