@@ -149,14 +149,18 @@ def scores_and_weights(scores, exps, weights, labels):
         axes.tick_params(axis="x", labelsize=9)
 
 
+def side_by_side(rows, titles, labels):
+    """One bar chart for each row of weights `(n_k,)`."""
+    for axes, weights, title in zip(subplots(2.4, "abcde"[:len(rows)], sharey=True), rows, titles):
+        bars(axes, weights, "weights", title, 2, labels)
+        axes.set_ylim(0, 1.12)
+        axes.tick_params(axis="x", labelsize=9)
+
+
 @in_book_style
 def weights_by_temperature(temperatures, rows, labels):
     """One bar chart for each temperature: `rows` are weights `(n_k,)`."""
-    panels = subplots(2.4, "abcde"[:len(rows)], sharey=True)
-    for axes, temperature, weights in zip(panels, temperatures, rows):
-        bars(axes, weights, "weights", f"T = {temperature:g}", 2, labels)
-        axes.set_ylim(0, 1.12)
-        axes.tick_params(axis="x", labelsize=9)
+    side_by_side(rows, [f"T = {temperature:g}" for temperature in temperatures], labels)
 
 
 @in_book_style
@@ -926,3 +930,85 @@ def fast_steps(passes, record):
     left.invert_yaxis()
     for axes in (left, right):
         axes.margins(x=0.2)
+def rows_of_weights(rows, titles, labels):
+    """One bar chart for each row of weights `(n_k,)`, with a title each."""
+    side_by_side(rows, titles, labels)
+
+
+def numbered_cells(axes, numbers, corner, per_position):
+    """A block of cells `(n, d)` whose upper left corner is at (x, y), shaded by the position that a number belongs to."""
+    shade = shades("query")
+    for (i, j), number in np.ndenumerate(numbers):
+        x, y = corner[0] + j, corner[1] + i
+        axes.add_patch(plt.Rectangle((x, y), 1, 1, facecolor=shade(0.06 + 0.17 * (number // per_position)),
+                                     edgecolor="white", linewidth=1))
+        axes.text(x + 0.5, y + 0.52, number, ha="center", va="center", fontsize=9.5)
+    n, d = numbers.shape
+    axes.add_patch(plt.Rectangle(corner, d, n, fill=False, edgecolor=COLORS["output"], linewidth=1.8))
+
+
+@in_book_style
+def split_and_reshaped(numbers, n_heads):
+    """`(n, d_model)` numbered entries, their heads as blocks of columns, and what a reshape alone makes of them."""
+    n, d_model = numbers.shape
+    size = d_model // n_heads
+    columns = np.stack([numbers[:, i * size:(i + 1) * size] for i in range(n_heads)])
+    axes, = subplots(2.75, "a")
+    left, right = d_model + 3.2, d_model + 2 * size + 5.4
+    numbered_cells(axes, numbers, (0, n / 2 + 0.5), d_model)
+    for i in range(n):
+        axes.text(-0.3, n / 2 + 1 + i, f"position {i}", ha="right", va="center", fontsize=9)
+    for x, heads, title in ((left, columns, "split: each head\nhas all positions"),
+                            (right, numbers.reshape(n_heads, n, size), "reshape alone: head 0\nhas positions 0 and 1")):
+        axes.text(x + size / 2, -0.5, title, ha="center", va="bottom", fontsize=10)
+        for i, head in enumerate(heads):
+            numbered_cells(axes, head, (x, i * (n + 1)), d_model)
+            axes.text(x - 0.25, i * (n + 1) + n / 2, f"head {i}", ha="right", va="center", fontsize=9, rotation=90)
+    axes.text(d_model / 2, n / 2, "x, in the order of memory", ha="center", va="bottom", fontsize=10)
+    axes.plot([size, size], [n / 2 + 0.5, 1.5 * n + 0.5], color=COLORS["output"], linewidth=1.8)
+    axes.set(xlim=(-3.6, right + size + 1.6), ylim=(n_heads * (n + 1) - 0.8, -2.6))
+    axes.axis("off")
+
+
+@in_book_style
+def error_by_heads(n_heads, errors, width):
+    """What is left of the variance after training `(number of heads, seeds)`, against the number of heads of equal width."""
+    axes, = subplots(2.8, "a")
+    axes.axhline(0.5, color=COLORS["output"], linestyle="--", linewidth=1.2)
+    axes.text(n_heads[1], 0.515, "with one row of weights, at least a half", fontsize=9.5, va="bottom")
+    axes.plot(n_heads, np.median(errors, axis=1), color=COLORS["weights"], linewidth=1.6)
+    for count, row in zip(n_heads, errors):
+        axes.plot(count * 1.04 ** (np.arange(len(row)) - len(row) / 2 + 0.5), row, "o", color=COLORS["weights"], markersize=4,
+                  markeredgecolor="white", markeredgewidth=0.5)
+    axes.set_xscale("log", base=2)
+    axes.set_xticks(n_heads, [f"{count}\nof {width // count}" for count in n_heads])
+    axes.minorticks_off()
+    axes.set(ylim=(-0.03, 0.68), xlabel="heads, and features of each", ylabel="share left", title="Two look-ups, equal parameters")
+
+
+@in_book_style
+def learned_rows(tables, titles, wanted, n_k):
+    """The weights of one query in each head, in %, a grid `(heads, n_k)` for each model; `wanted` {key: name} are framed."""
+    panels = subplots(0.7 + 0.27 * max(map(len, tables)), "abcde"[:len(tables)])
+    for axes, table, title in zip(panels, tables, titles):
+        grid(axes, np.round(100 * table), "weights", title, digits=0, outline=[(0, key, len(table), 1) for key in wanted])
+        axes.set_xticks(range(n_k), [wanted.get(key, "") for key in range(n_k)])
+        axes.set_ylabel("head")
+        axes.set_anchor("N")
+
+
+@in_book_style
+def cache_per_position(names, kept, full):
+    """KiB that one position leaves in the cache of each model, and what it would leave with a key head for each query head."""
+    axes, = subplots(2.8, "a")
+    places = np.arange(len(names))[::-1]
+    axes.barh(places, full, height=0.7, color="white", edgecolor=COLORS["key"], linewidth=1.2)
+    axes.barh(places, kept, height=0.7, color=COLORS["key"])
+    for place, one, other in zip(places, kept, full):
+        text = f"{one:,.0f}" if one == other else f"{one:,.0f}, in place of {other:,.0f}"
+        axes.text(other * 1.12, place, text, va="center", fontsize=9.5)
+    axes.set_xscale("log")
+    axes.set(yticks=places, yticklabels=names, xlim=(4, 60_000), xlabel="KiB for each position, in 16 bits")
+    axes.set_xticks([10, 100, 1_000], ["10", "100", "1,000"])
+    axes.minorticks_off()
+    axes.tick_params(axis="y", length=0)

@@ -68,6 +68,11 @@ FIGURES = {
     "running_pair": (LINE, LINE, LINE, LINE),
     "merge_trees": (SCORES, {"a": (((0, 1), 2), 3), "b": ((0, 2), (1, 3))}, WORDS),
     "error_by_blocks": ({name: {1: (1, 2, 3), 4: (0.5, 1, 2)} for name in "abc"}, "unit"),
+    "rows_of_weights": ((WEIGHTS, WEIGHTS), ("a", "b"), WORDS),
+    "split_and_reshaped": (np.arange(24).reshape(4, 6), 2),
+    "error_by_heads": ((1, 2, 4), np.array([[0.5, 0.51], [0.0, 0.01], [0.1, 0.2]]), 32),
+    "learned_rows": ((WEIGHTS[None], SQUARE), ("one", "two"), {0: "A", 1: "B"}, 4),
+    "cache_per_position": (["a", "b"], np.array([8.0, 128.0]), np.array([568.0, 128.0])),
     "regression": (LINE, LINE, LINE, LINE, {"a": LINE, "b": LINE}),
 }
 
