@@ -111,6 +111,15 @@ def test_every_contender_is_named_where_its_line_ends():
     plt.close("all")
 
 
+def test_every_broken_rule_of_the_contract_is_crossed():
+    kept = FIGURES["contract"][2]
+    plot.contract(*FIGURES["contract"])
+    axes, = plt.gcf().axes
+    assert [text.get_text() for text in axes.texts] == ["×"] * (~kept).sum()
+    assert [label.get_rotation() for label in axes.get_xticklabels()] == [90, 90, 0, 0]
+    plt.close("all")
+
+
 def luminance(color):
     """Relative luminance by WCAG 2."""
     channels = np.array(matplotlib.colors.to_rgb(color))
