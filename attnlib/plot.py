@@ -930,7 +930,7 @@ def attention_shapes():
 @in_book_style
 def contract(rules, columns, kept):
     """Which of the rules each implementation keeps: `kept` (rules, columns) of booleans; the first two columns are right ones."""
-    axes, = subplots(0.4 + 0.155 * len(rules), "a")
+    axes, = subplots(0.4 + 0.145 * len(rules), "a")
     for (i, j), holds in np.ndenumerate(kept):
         place = j + (0.6 if j > 1 else 0)
         own = j > 1 and i == j - 2
