@@ -947,3 +947,22 @@ def contract(rules, columns, kept):
         label.set_rotation(rotation)
     axes.tick_params(length=0)
     axes.spines[:].set_visible(False)
+
+
+@in_book_style
+def nan_on_the_way(ways, steps, bad):
+    """Where nan is met: `bad` (ways, steps) of booleans. The first step is the output, the others are gradients on the way back."""
+    axes, = subplots(0.75 + 0.27 * len(ways), "a")
+    for (i, j), is_nan in np.ndenumerate(bad):
+        place = j + (0.3 if j else 0)
+        axes.add_patch(plt.Rectangle((place - 0.5, i - 0.5), 1, 1, facecolor=COLORS["weights"] if is_nan else "white",
+                                     edgecolor="#bbbbbb", linewidth=0.8))
+        axes.text(place, i, "nan" if is_nan else "number", ha="center", va="center", fontsize=9.5,
+                  fontweight="bold" if is_nan else "normal", color="white" if is_nan else "#5f6368")
+    axes.set(xlim=(-0.55, len(steps) - 0.15), ylim=(len(ways) - 0.45, -0.55), yticks=range(len(ways)), yticklabels=ways,
+             xticks=[j + (0.3 if j else 0) for j in range(len(steps))])
+    axes.xaxis.tick_top()
+    axes.set_xticklabels(steps, fontsize=9.5)
+    axes.text((1.8 + len(steps) - 0.2) / 2 - 0.5, -1.75, "gradients, on the way back", ha="center", va="bottom", fontsize=10, style="italic")
+    axes.tick_params(length=0)
+    axes.spines[:].set_visible(False)

@@ -68,6 +68,7 @@ FIGURES = {
     "merge_trees": (SCORES, {"a": (((0, 1), 2), 3), "b": ((0, 2), (1, 3))}, WORDS),
     "error_by_blocks": ({name: {1: (1, 2, 3), 4: (0.5, 1, 2)} for name in "abc"}, "unit"),
     "attention_shapes": (),
+    "nan_on_the_way": (["not mended", "mended"], ["output", "A", "S"], np.array([[1, 1, 0], [0, 1, 0]], bool)),
     "contract": (["a rule", "another"], ["torch", "attnlib", 1, 2], np.array([[1, 1, 0, 1], [0, 1, 0, 0]], bool)),
     "regression": (LINE, LINE, LINE, LINE, {"a": LINE, "b": LINE}),
 }

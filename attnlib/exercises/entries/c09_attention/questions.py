@@ -59,7 +59,7 @@ QUESTIONS = (
          Choice("In queries, keys and values.",
                 "The values get their gradient through the weights as they are after the replacement, and those are numbers.")),
         right="c",
-        shows="added  mended weights  output of query 1:   0, nan in grad of Q K",
+        shows="added,  mended: weights  nan in the gradient of Q K",
     ),
     Question(
         "hidden_large_key",
