@@ -957,8 +957,7 @@ def nan_on_the_way(ways, steps, bad):
         place = j + (0.3 if j else 0)
         axes.add_patch(plt.Rectangle((place - 0.5, i - 0.5), 1, 1, facecolor=COLORS["weights"] if is_nan else "white",
                                      edgecolor="#bbbbbb", linewidth=0.8))
-        axes.text(place, i, "nan" if is_nan else "number", ha="center", va="center", fontsize=9.5,
-                  fontweight="bold" if is_nan else "normal", color="white" if is_nan else "#5f6368")
+        axes.text(place, i, "nan" if is_nan else "", ha="center", va="center", color="white", fontsize=9.5)
     axes.set(xlim=(-0.55, len(steps) - 0.15), ylim=(len(ways) - 0.45, -0.55), yticks=range(len(ways)), yticklabels=ways,
              xticks=[j + (0.3 if j else 0) for j in range(len(steps))])
     axes.xaxis.tick_top()
