@@ -934,11 +934,10 @@ def contract(rules, columns, kept):
     for (i, j), holds in np.ndenumerate(kept):
         place = j + (0.6 if j > 1 else 0)
         own = j > 1 and i == j - 2
-        axes.add_patch(plt.Rectangle((place - 0.5, i - 0.5), 1, 1, linewidth=0.8, edgecolor="#bbbbbb",
-                                     facecolor="white" if holds else COLORS["weights" if own else "key"],
-                                     alpha=1 if own or holds else 0.45))
+        axes.add_patch(plt.Rectangle((place - 0.5, i - 0.5), 1, 1, linewidth=1, edgecolor="#bbbbbb", snap=True,
+                                     facecolor="white" if holds else COLORS["weights"] if own else "#e8b58f"))
         if not holds:
-            axes.text(place, i, "×", ha="center", va="center", fontsize=10, fontweight="bold", color="white" if own else "#1a1a1a")
+            axes.text(place, i, "×", ha="center", va="center", color="white" if own else "#1a1a1a")
     axes.set(xlim=(-0.55, kept.shape[1] + 0.15), ylim=(len(rules) - 0.45, -0.55), yticks=range(len(rules)),
              xticks=[j + (0.6 if j > 1 else 0) for j in range(len(columns))])
     axes.set_yticklabels([f"{text}  {i}" for i, text in enumerate(rules, 1)], fontsize=9)
