@@ -73,6 +73,9 @@ FIGURES = {
     "error_by_heads": ((1, 2, 4), np.array([[0.5, 0.51], [0.0, 0.01], [0.1, 0.2]]), 32),
     "learned_rows": ((WEIGHTS[None], SQUARE), ("one", "two"), {0: "A", 1: "B"}, 4),
     "cache_per_position": (["a", "b"], np.array([8.0, 128.0]), np.array([568.0, 128.0])),
+    "attention_shapes": (),
+    "nan_on_the_way": (["not mended", "mended"], ["output", "A", "S"], np.array([[1, 1, 0], [0, 1, 0]], bool)),
+    "contract": (["a rule", "another"], ["torch", "attnlib", 1, 2], np.array([[1, 1, 0, 1], [0, 1, 0, 0]], bool)),
     "regression": (LINE, LINE, LINE, LINE, {"a": LINE, "b": LINE}),
 }
 
@@ -112,6 +115,15 @@ def test_every_contender_is_named_where_its_line_ends():
     axes, = plt.gcf().axes
     assert {text.get_text() for text in axes.texts} == {"attnlib online", "torch SDPA", "JAX"}
     assert all(list(line.get_xdata()) == [256, 512] for line in axes.lines)
+    plt.close("all")
+
+
+def test_every_broken_rule_of_the_contract_is_crossed():
+    kept = FIGURES["contract"][2]
+    plot.contract(*FIGURES["contract"])
+    axes, = plt.gcf().axes
+    assert [text.get_text() for text in axes.texts] == ["×"] * (~kept).sum()
+    assert [label.get_rotation() for label in axes.get_xticklabels()] == [90, 90, 0, 0]
     plt.close("all")
 
 
