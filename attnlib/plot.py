@@ -935,7 +935,7 @@ def hulls_by_round(replaced, added, labels):
             axes.fill(*corners.T, fill=False, edgecolor=COLORS["value"], linewidth=1, linestyle=("-", "--", ":", "-.")[i])
             axes.scatter(*points.T, s=22, marker=marker, color=COLORS["output" if i else "value"], zorder=3,
                          label=("the words", "once", "twice", "three times")[i])
-        axes.margins(0.22)
+        axes.margins(0.3, 0.2)
         axes.set(title=title, xlabel="feature 0")
     for point, label in zip(replaced[0], labels):
         outward = 1 if point[0] >= replaced[0][:, 0].mean() else -1
@@ -954,7 +954,8 @@ def losses_by_width(widths, losses, steps, step_losses, chosen):
         axes.plot(at, step_losses[label], linestyle="", marker=marker, markersize=5, markerfacecolor="white",
                   markeredgecolor=COLORS["weights"], label=label, zorder=3)
     axes.axvline(chosen, color=COLORS["weights"], linewidth=1)
-    axes.annotate(f"{chosen:.2f}", (chosen, 0), xytext=(4, 4), textcoords="offset points", fontsize=9.5, color=COLORS["weights"])
+    axes.annotate(f"{chosen:.2f}", (chosen, 0.7 * max(map(max, losses.values()))), xytext=(4, 0), textcoords="offset points",
+                  fontsize=9.5, color=COLORS["weights"])
     axes.set(xscale="log", xlabel="width", ylabel="mean squared error", ylim=(0, None), title="A width that is trained")
     axes.xaxis.set_major_formatter("{x:g}")
     axes.legend(loc="upper left", fontsize=9)
