@@ -388,7 +388,7 @@ def one_query(scores, weights, value, output, labels):
 @in_book_style
 def regression(key, value, query, truth, outputs):
     """Noisy points (key, value), the true curve, and attention's outputs {label: output}; all 1-D."""
-    axes, = subplots(2.9, "a")
+    axes, = subplots(2.5, "a")
     axes.plot(query, truth, color="#b0b0b0", linewidth=5, label="true curve")
     axes.scatter(key, value, s=14, color=COLORS["value"], label="keys and values")
     for (label, output), (style, width) in zip(outputs.items(), ((":", 1.5), ("-", 2.0), ("--", 1.5))):
@@ -885,30 +885,23 @@ def pulls(value, output, grad_scores, labels):
 
 
 @in_book_style
-def contributions(weights, parts, labels):
-    """What each key adds to one output: `parts` (n_k, 2) as arrows tip to tail, and their lengths beside the weights."""
-    left, right = subplots(2.6, "ab", width_ratios=[1.35, 1])
+def contributions(parts, labels):
+    """What each key adds to one output: `parts` (n_k, 2) as arrows tip to tail, and the output from start to end."""
+    axes, = subplots(1.5, "a")
     ends = np.concatenate([np.zeros((1, 2)), np.cumsum(parts, axis=0)])
     for start, end, label in zip(ends, ends[1:], labels):
-        left.annotate("", end, start, arrowprops={"arrowstyle": "-|>", "color": COLORS["value"], "linewidth": 2,
+        axes.annotate("", end, start, arrowprops={"arrowstyle": "-|>", "color": COLORS["value"], "linewidth": 2,
                                                   "shrinkA": 0, "shrinkB": 0})
         side = np.sign(end - start)[1]  # labels above flat arrows, left of rising and right of falling ones
-        left.annotate(label, (start + end) / 2, xytext=(-6 * side, 0) if side else (0, 9), textcoords="offset points", fontsize=9.5,
+        axes.annotate(label, (start + end) / 2, xytext=(-6 * side, 0) if side else (0, 9), textcoords="offset points", fontsize=9.5,
                       ha={1: "right", -1: "left"}.get(side, "center"), va="center", color=COLORS["value"])
-    left.annotate("", ends[-1], (0, 0), arrowprops={"arrowstyle": "-|>", "color": COLORS["output"], "linewidth": 1.4,
+    axes.annotate("", ends[-1], (0, 0), arrowprops={"arrowstyle": "-|>", "color": COLORS["output"], "linewidth": 1.4,
                                                     "linestyle": "--", "shrinkA": 0, "shrinkB": 0})
-    left.annotate("output", ends[-1] / 2, xytext=(4, -8), textcoords="offset points", va="top", fontweight="bold")
-    left.scatter(*ends.T, s=12, color=COLORS["output"], zorder=3)
-    left.margins(0.3, 0.35)
-    left.set(title="Weight times value, tip to tail", xlabel="feature 0", ylabel="feature 1")
-    places, lengths = np.arange(len(labels)), np.linalg.norm(parts, axis=-1)
-    for at, heights, name, hatch, label in ((-0.2, weights, "weights", "", "weight"), (0.2, lengths, "value", "///", "length added")):
-        drawn = right.barh(places + at, heights, height=0.38, color=COLORS[name], hatch=hatch, edgecolor="white", label=label)
-        right.bar_label(drawn, [f"{height:.2f}" for height in heights], padding=2, fontsize=9)
-    right.set(title="Weights and lengths", yticks=places, yticklabels=labels, xticks=[])
-    right.invert_yaxis()
-    right.margins(x=0.15)
-    right.legend(loc="upper right", fontsize=9)
+    axes.annotate("output", ends[-1] / 2, xytext=(4, -8), textcoords="offset points", va="top", fontweight="bold")
+    axes.scatter(*ends.T, s=12, color=COLORS["output"], zorder=3)
+    axes.margins(0.15, 0.25)
+    axes.set_aspect("equal")
+    axes.set(xlabel="feature 0", ylabel="feature 1", yticks=[0, 0.4])
 
 
 def convex_hull(points):
@@ -928,7 +921,7 @@ def convex_hull(points):
 @in_book_style
 def hulls_by_round(replaced, added, labels):
     """Words as points `(n, 2)` after each round, with their hulls: outputs in their place on the left, added on the right."""
-    for axes, rounds, title in zip(subplots(2.8, "ab"), (replaced, added), ("Outputs replace the words", "Outputs are added")):
+    for axes, rounds, title in zip(subplots(2.5, "ab"), (replaced, added), ("Outputs replace the words", "Outputs are added")):
         for i, (points, marker) in enumerate(zip(rounds, "osD^")):
             corners = convex_hull(points)
             axes.fill(*corners.T, color=COLORS["value"], alpha=0.12, linewidth=0)
@@ -947,7 +940,7 @@ def hulls_by_round(replaced, added, labels):
 @in_book_style
 def losses_by_width(widths, losses, steps, step_losses, chosen):
     """Losses {label: `(n,)`} against the width, {label: (widths, losses)} of training runs upon them, and where they end."""
-    axes, = subplots(2.8, "a")
+    axes, = subplots(2.5, "a")
     for (label, heights), (style, shade) in zip(losses.items(), (("-", "#1a1a1a"), ("--", "#5f6368"), (":", "#5f6368"))):
         axes.plot(widths, heights, linestyle=style, color=shade, label=label)
     for (label, at), marker in zip(steps.items(), ">o"):
@@ -957,14 +950,16 @@ def losses_by_width(widths, losses, steps, step_losses, chosen):
     axes.annotate(f"{chosen:.2f}", (chosen, 0.7 * max(map(max, losses.values()))), xytext=(4, 0), textcoords="offset points",
                   fontsize=9.5, color=COLORS["weights"])
     axes.set(xscale="log", xlabel="width", ylabel="mean squared error", ylim=(0, None), title="A width that is trained")
+    axes.set_xticks([0.05, 0.1, 0.2, 0.5, 1, 2])
     axes.xaxis.set_major_formatter("{x:g}")
+    axes.minorticks_off()
     axes.legend(loc="upper left", fontsize=9)
 
 
 @in_book_style
 def moved_weight(value, output, moves, rows, labels):
     """Four values `(4, 2)` whose diagonals cross, the output, and the rows of weights `(m, 4)` that all have that output."""
-    left, right = subplots(2.8, "ab", width_ratios=[1, 1.15])
+    left, right = subplots(2.5, "ab", width_ratios=[1, 1.15])
     for pair, style in (([0, 2], "-"), ([1, 3], "--")):
         left.plot(*value[pair].T, linestyle=style, color=COLORS["value"], linewidth=1.2)
     left.scatter(*value.T, s=40, color=COLORS["value"], zorder=2)

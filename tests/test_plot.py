@@ -58,7 +58,7 @@ FIGURES = {
     "slopes_by_spread": (1 + LINE, {16: np.ones((5, 3)), 64: np.ones((5, 3))}, {1: "a"}),
     "gradients_by_size": ((4, 16), {16: np.ones((2, 3))}, {16: np.ones((2, 3))}),
     "mask_gallery": (),
-    "contributions": (WEIGHTS, WEIGHTS[:, None] * VALUE, WORDS),
+    "contributions": (WEIGHTS[:, None] * VALUE, WORDS),
     "hulls_by_round": ([VALUE, WEIGHTS[:, None] * VALUE], [VALUE, 2 * VALUE], WORDS),
     "losses_by_width": (1 + LINE, {"a": LINE, "b": LINE}, {"c": 1 + LINE}, {"c": LINE}, 1.5),
     "moved_weight": (VALUE, WEIGHTS @ VALUE, LINE, np.outer(LINE, WEIGHTS), WORDS),
