@@ -139,7 +139,7 @@ for number, (name, scores_of) in enumerate((
     ("distance not squared", lambda q, k, w: -abs(q - k) / (2 * w**2)),
     ("minus sign forgotten", lambda q, k, w: (q - k) ** 2 / (2 * w**2)),
     ("product instead of distance", lambda q, k, w: q * k / w**2),
-    ("differences with their sign", lambda q, k, w: -(q - k) / (2 * w**2)),
+    ("signed differences", lambda q, k, w: -(q - k) / (2 * w**2)),
 )):
     answers.wrong(name, function=factored(scores_of))
 

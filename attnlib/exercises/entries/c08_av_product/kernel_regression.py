@@ -116,7 +116,7 @@ EXERCISE = Exercise(
                "Which key has the largest weight for a query that stands exactly on a key?",
                ("minus sign forgotten", ways("scores", lambda d, w, q, k: d ** 2 / (2 * w ** 2)),
                 "The farthest key has the largest weight."),
-               ("differences with their sign", ways("scores", lambda d, w, q, k: -d / (2 * w ** 2), lambda d, w, q, k: d / (2 * w ** 2),
+               ("signed differences", ways("scores", lambda d, w, q, k: -d / (2 * w ** 2), lambda d, w, q, k: d / (2 * w ** 2),
                                                     lambda d, w, q, k: -d / w, lambda d, w, q, k: d / w),
                 "Not squared, a difference keeps its sign: keys on one side count most, however far they are."),
                ("product instead of distance", ways("scores", lambda d, w, q, k: q[:, None] * k, lambda d, w, q, k: q[:, None] * k / w ** 2,
