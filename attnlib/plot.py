@@ -394,7 +394,8 @@ def regression(key, value, query, truth, outputs):
     for (label, output), (style, width) in zip(outputs.items(), ((":", 1.5), ("-", 2.0), ("--", 1.5))):
         axes.plot(query, output, color=COLORS["output"], linestyle=style, linewidth=width, label=label)
     axes.set(xlabel="position", ylabel="value", title="Attention as regression", yticks=[-1, 0, 1])
-    axes.legend(loc="upper right", fontsize=9)
+    axes.set_ylim(top=max(value) + 0.3)  # room for the legend
+    axes.legend(loc="upper right", fontsize=9, ncols=2)
 
 
 def spread_out(heights, gap):
@@ -966,7 +967,7 @@ def moved_weight(value, output, moves, rows, labels):
         left.plot(*value[pair].T, linestyle=style, color=COLORS["value"], linewidth=1.2)
     left.scatter(*value.T, s=40, color=COLORS["value"], zorder=2)
     left.scatter(*output, marker="D", s=60, color=COLORS["output"], zorder=3)
-    left.annotate("output", output, xytext=(0, 9), textcoords="offset points", ha="center", fontweight="bold")
+    left.annotate("output", output, xytext=(4, -22), textcoords="offset points", ha="center", fontweight="bold")
     for point, label in zip(value, labels):
         above = 1 if point[1] >= value[:, 1].mean() - 0.6 else -1
         left.annotate(label, point, xytext=(0, 11 * above), textcoords="offset points", ha="center", va="center", fontsize=9.5,
