@@ -59,6 +59,10 @@ FIGURES = {
     "slopes_by_spread": (1 + LINE, {16: np.ones((5, 3)), 64: np.ones((5, 3))}, {1: "a"}),
     "gradients_by_size": ((4, 16), {16: np.ones((2, 3))}, {16: np.ones((2, 3))}),
     "mask_gallery": (),
+    "contributions": (WEIGHTS[:, None] * VALUE, WORDS),
+    "hulls_by_round": ([VALUE, WEIGHTS[:, None] * VALUE], [VALUE, 2 * VALUE], WORDS),
+    "losses_by_width": (1 + LINE, {"a": LINE, "b": LINE}, {"c": 1 + LINE}, {"c": LINE}, 1.5),
+    "moved_weight": (VALUE, WEIGHTS @ VALUE, LINE, np.outer(LINE, WEIGHTS), WORDS),
     "broadcast": (VALUE[:3, :1], VALUE[:2, 0][None]),
     "two_tables": ({"a": SQUARE, "b": SQUARE}, "weights", WORDS[:2], "key", "query"),
     "step_errors": ({"a": (LINE + 1, LINE + 1, LINE + 1, LINE + 1)}, {"a": (LINE + 0.1, LINE + 0.2)}),
@@ -108,6 +112,14 @@ def test_labels_are_moved_apart_and_keep_their_order():
     assert (np.diff(np.sort(moved)) >= 1 - 1e-9).all() and (np.argsort(moved) == np.argsort(heights)).all()
     assert abs(moved - heights).max() <= 1
     assert (plot.spread_out([3, 1, 2], 0.5) == [3, 1, 2]).all()
+
+
+def test_a_hull_has_its_corners_and_no_other_point():
+    square = [(0, 0), (2, 0), (2, 2), (0, 2)]
+    corners = plot.convex_hull(np.array([*square, (1, 1), (1, 0), (0.5, 1.5)]))
+    assert len(corners) == 4 and set(map(tuple, corners)) == set(square)
+    (x, y), (left, below) = corners.T, np.roll(corners, 1, axis=0).T
+    assert abs(x @ below - y @ left) / 2 == 4  # in order: the area is the square's
 
 
 def test_every_contender_is_named_where_its_line_ends():
