@@ -59,7 +59,7 @@ def no_pairs(run):
 
 
 EXERCISE = Exercise(
-    name="attention_delta", signature="(output, grad_output)", place=3, axes=AXES, answer_axes="n_q",
+    name="attention_delta", signature="(output, grad_output)", place=2, axes=AXES, answer_axes="n_q",
     text="For each query the sum over the keys of weight times gradient of the weight, (..., n_q), from attention's output "
          "and its gradient alone, with no array larger than these.",
     answer=attention_delta_answer, steps=STEPS, cases=_cases, audits=(no_pairs,),

@@ -59,7 +59,7 @@ def _cases():
 
 
 EXERCISE = Exercise(
-    name="raw_scores_backward", signature="(query, key, grad_scores)", place=2, axes=AXES,
+    name="raw_scores_backward", signature="(query, key, grad_scores)", place=3, axes=AXES,
     text="The gradients of a loss with respect to query and key, from its gradient with respect to the raw scores, "
          "Q Kᵀ / sqrt(d_k): (grad_query, grad_key).",
     answer=raw_scores_backward_answer, steps=STEPS, cases=_cases, outputs=("grad_query", "grad_key"),
