@@ -907,12 +907,14 @@ def pushes(value, weights, output, target, grad_scores, labels):
     ends = output + np.outer([-9, 9], across / np.linalg.norm(across))
     left.scatter(*value.T, s=700 * weights, color=COLORS["value"], zorder=2)
     for point, label, grad in zip(value, labels, grad_scores):
-        left.annotate(f"{label} {'up' if grad < 0 else 'down'}", point, xytext=(0, -12), textcoords="offset points",
-                      ha="center", va="top", fontsize=9.5, color=COLORS["value"])
+        place, ha, va = ((-8, 0), "right", "center") if np.allclose(point, target) else ((0, -12), "center", "top")
+        left.annotate(f"{label} {'up' if grad < 0 else 'down'}", point, xytext=place, textcoords="offset points",
+                      ha=ha, va=va, fontsize=9.5, color=COLORS["value"])
     left.plot(*ends.T, "--", color=COLORS["scores"], linewidth=1.2)
     left.annotate("", target, output, arrowprops={"arrowstyle": "->", "color": COLORS["output"], "linewidth": 1.8}, zorder=4)
     left.scatter(*output, marker="D", s=50, color=COLORS["output"], zorder=3)
-    left.annotate("output", output, xytext=(-8, -3), textcoords="offset points", ha="right", va="top", fontweight="bold")
+    left.annotate("output", output, xytext=(-8, 1), textcoords="offset points", ha="right", va="bottom",
+                  fontweight="bold")
     left.annotate("target", target, xytext=(8, 4), textcoords="offset points", fontweight="bold")
     left.set(xlim=(-1, 4.2), ylim=(-1.9, 2.8), aspect="equal", xlabel="feature 0", ylabel="feature 1", title="Who is on which side?")
     bars(right, grad_scores, "scores", "Gradient of the scores", 3, labels)
