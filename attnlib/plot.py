@@ -923,7 +923,7 @@ def pushes(value, weights, output, target, grad_scores, labels):
 @in_book_style
 def turning_query(angles, weights, sizes_by_length, labels):
     """Weights `(n, n_k)` and the size of ∂o/∂q, {length: `(n,)`}, while the query turns through `angles` in degrees."""
-    upper, lower = subplots(2.8, "a;b", sharex=True, height_ratios=[1, 1.25])
+    upper, lower = subplots(2.6, "a;b", sharex=True, height_ratios=[1, 1.25])
     for column, label, style in zip(weights.T, labels, ("-", "--", "-.", ":")):
         upper.plot(angles, column, style, color=COLORS["weights"], linewidth=1.5)
         middle = np.median(angles[column > 0.5 * column.max()])
@@ -954,7 +954,7 @@ def gradient_check(steps, errors):
 @in_book_style
 def losses(panels):
     """Losses in training as a share of the first one, {title: {label: `(steps, seeds)`}}, a panel each, on one log axis."""
-    drawn = list(subplots(2.7, "abc"[:len(panels)], sharey=True))
+    drawn = list(subplots(2.5, "abc"[:len(panels)], sharey=True))
     looks = (("-", COLORS["output"]), ("--", COLORS["weights"]), (":", COLORS["key"]))
     for axes, (title, curves) in zip(drawn, panels.items()):
         for (label, sample), (style, color) in zip(curves.items(), looks):

@@ -20,9 +20,8 @@ QUESTIONS = (
     ),
     Question(
         "which_score_rises",
-        "The weights of *Ada's*, *old*, *cat* and *sleeps* are 0.156, 0.094, 0.698 and 0.052, and their values (0, 1), (2, 2), "
-        "(3, 0) and (1, -1). The output, (2.3, 0.3), should have been (2, 2), the value of *old*. Which score does a step of "
-        "training raise most?",
+        "*Ada's*, *old*, *cat* and *sleeps* have the weights 0.156, 0.094, 0.698, 0.052 and the values (0, 1), (2, 2), (3, 0), "
+        "(1, −1). The output (2.3, 0.3) should have been the value of *old*. Which score does training raise most?",
         (Choice("That of *old*: it is the target.",
                 "This looks at the values alone. A score moves its weight in proportion to the weight that is there, and *old* "
                 "has less of it than *Ada's*."),
@@ -46,7 +45,7 @@ QUESTIONS = (
          Choice("Every score gets the same number more.",
                 "This forgets that the mean is subtracted. And a row of gradients of scores always sums to 0.")),
         right="b",
-        shows="of the scores: [-0.31  -0.286  0.504  0.091]",
+        shows="of the scores:  [-0.31  -0.286  0.504  0.091]",
     ),
     Question(
         "one_key_dominates",
