@@ -229,8 +229,8 @@ SCORES_BACKWARD_MISTAKES = (
             "grad_query or grad_key, or both, are multiplied by sqrt(d_k) instead of divided."),
            ("another size under the root in the gradients", _in_gradients(*(
                lambda scores, query, key, size=size: scores / math.sqrt(size(query, key))
-               for size in (lambda q, k: k.shape[-2], lambda q, k: q.shape[-2]))),
-            "grad_query or grad_key, or both, are divided by the root of a number of positions.")),
+               for size in (lambda q, k: k.shape[-2], lambda q, k: q.shape[-2], lambda q, k: q.shape[0]))),
+            "grad_query or grad_key, or both, are divided by the root of another axis's length.")),
     *alike("Query i and key j meet in score (i, j): with dS, its gradient, that of Q is dS K and that of K is dSᵀ Q.",
            "What is the derivative of q · k with respect to q, and over which index does the sum run for query i?",
            ("dS instead of dSᵀ in grad_key", {"grad_key": lambda grad_scores, query, key: grad_scores @ query},

@@ -55,6 +55,8 @@ answers.wrong("difference instead of product", function=lambda output, grad: (ou
 answers.wrong("sign flipped", function=lambda output, grad: -(output * grad).sum(axis=-1))
 answers.wrong("absolute values", function=lambda output, grad: np.abs(output * grad).sum(axis=-1))
 answers.wrong("a whole table returned", "a product for each pair of queries", function=lambda output, grad: output @ grad.mT)
+answers.wrong("each output times all gradients", "a product for each pair of queries",
+              function=lambda output, grad: (output @ grad.mT).sum(axis=-1))
 answers.wrong("summed over the batch", function=lambda output, grad: (output * grad).sum(
     axis=(*range(output.ndim - 2), -1)))
 

@@ -64,6 +64,8 @@ def divided(function, root=lambda query: math.sqrt(query.shape[-1])):
 
 answers.wrong("another size under the root in the gradients", function=divided(
     lambda q, k, g: (g @ k, g.mT @ q), lambda query: math.sqrt(query.shape[-2])))
+answers.wrong("another size under the root in the gradients", function=divided(
+    lambda q, k, g: (g @ k, g.mT @ q), lambda query: math.sqrt(len(query))))
 answers.wrong("dS instead of dSᵀ in grad_key", function=divided(lambda q, k, g: (g @ k, g @ q)))
 answers.wrong("dSᵀ instead of dS in grad_query", function=divided(lambda q, k, g: (g.mT @ k, g.mT @ q)))
 answers.wrong("query and key swapped in the products", function=divided(lambda q, k, g: (g @ q, g.mT @ k)))

@@ -45,7 +45,7 @@ def _cases():
 
 ALL_PAIRS = Mistake(
     "a product for each pair of queries",
-    does="The answer is right, but an array of (n_q, n_q) numbers is made, of which only the diagonal is used.",
+    does="It makes an array of (n_q, n_q) numbers, of which only the diagonal belongs to the answer.",
     why="Each query needs its own product alone: n_q times d_v multiplications, and room for no more than the output takes.",
     ask="How many entries has your largest array, and how many of them are in the answer?")
 
@@ -125,6 +125,12 @@ EXERCISE = Exercise(
                ("one feature left out", ways("total", lambda products: products[..., :-1].sum(axis=-1),
                                              lambda products: products[..., 1:].sum(axis=-1)),
                 "The first or the last feature is missing from the sum.")),
+        Mistake("each output times all gradients", change=ways(
+                    "finish", lambda delta, output, grad: (output @ swap(grad)).sum(axis=-1),
+                    lambda delta, output, grad: (output @ swap(grad)).sum(axis=-2)),
+                does="Each output is multiplied with the gradients of all outputs, and these products are added up.",
+                why="Output i meets its own gradient alone: the weights of one query are not in the outputs of the others.",
+                ask="Which gradients does one entry of your answer depend on?"),
         Mistake("a whole table returned", change={"answer": lambda output, grad: output @ swap(grad)},
                 does="The answer holds a product for each pair of queries: (..., n_q, n_q).",
                 why="Output i meets its own gradient alone; the other pairs mean nothing.",
