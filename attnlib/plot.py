@@ -902,7 +902,7 @@ def pushes(value, weights, output, target, grad_scores, labels):
     """Values `(n_k, 2)` in the plane, with the line through the output at right angles to its gradient, and the gradient
     of the scores `(n_k,)`: keys on the target's side of the line have negative bars.
     """
-    left, right = subplots(2.8, "ab", width_ratios=[1.25, 1])
+    left, right = subplots(2.8, "ab", width_ratios=[1.05, 1])
     across = np.array([target[1] - output[1], output[0] - target[0]])
     ends = output + np.outer([-9, 9], across / np.linalg.norm(across))
     left.scatter(*value.T, s=700 * weights, color=COLORS["value"], zorder=2)
@@ -932,9 +932,10 @@ def turning_query(angles, weights, sizes_by_length, labels):
     for (length, sizes), (style, color) in zip(sizes_by_length.items(), (("--", COLORS["scores"]), ("-", COLORS["query"]),
                                                                        (":", COLORS["output"]))):
         lower.plot(angles, sizes, style, color=color, linewidth=1.6, label=f"length {length}")
-    lower.set(ylabel="size of ∂o/∂q", xlabel="direction of the query, in degrees", xlim=(angles[0], angles[-1]), ylim=(0, None),
-              xticks=range(0, 361, 60))
-    lower.legend(loc="upper center", ncols=3, fontsize=9, bbox_to_anchor=(0.5, 1.12), borderpad=0)
+    highest = max(sizes.max() for sizes in sizes_by_length.values())
+    lower.set(ylabel="size of ∂o/∂q", xlabel="direction of the query, in degrees", xlim=(angles[0], angles[-1]),
+              ylim=(0, 1.35 * highest), xticks=range(0, 361, 60))
+    lower.legend(loc="upper right", ncols=3, fontsize=9, borderpad=0)
 
 
 @in_book_style
