@@ -964,4 +964,4 @@ def losses(panels):
         axes.minorticks_off()
         axes.grid(axis="y", color="#e0e0e0", linewidth=0.8)
     drawn[0].set_ylabel("loss, as a share of the first")
-    drawn[0].legend(loc="lower left", fontsize=9)
+    drawn[-1].legend(loc="lower left", fontsize=9)
