@@ -1190,3 +1190,83 @@ def moved_weight(value, output, moves, rows, labels):
     right.set_xlim(moves[0], moves[-1] + 0.28 * (moves[-1] - moves[0]))
     right.set(title="Weights with this output", xlabel="moved to Ada's and cat", ylim=(-0.04, 0.85), xticks=[-0.1, 0],
               yticks=[0, 0.4, 0.8])
+def product_backward(weights, grad_output, grad_value, key, column):
+    """Aᵀ `(n_k, n_q)`, dO `(n_q, d_v)` and their product dV `(n_k, d_v)` as grids; one entry of dV is framed."""
+    n_q, n_k = weights.shape
+    d_v = grad_output.shape[1]
+    left, middle, right = subplots(2.6, "abc", width_ratios=[n_q, d_v + 0.4, d_v + 0.4])
+    grid(left, weights.T, "weights", "Aᵀ", digits=2, outline=[(key, 0, 1, n_q)])
+    grid(middle, grad_output, "output", "dO", digits=2, outline=[(0, column, n_q, 1)])
+    grid(right, grad_value, "value", "dV = Aᵀ dO", digits=2, outline=[(key, column, 1, 1)])
+    for axes, across, down in ((left, "query", "key"), (middle, "feature", "query"), (right, "feature", "key")):
+        axes.set(xlabel=across, ylabel=down)
+
+
+@in_book_style
+def pushes(value, weights, output, target, grad_scores, labels):
+    """Values `(n_k, 2)` in the plane, with the line through the output at right angles to its gradient, and the gradient
+    of the scores `(n_k,)`: keys on the target's side of the line have negative bars.
+    """
+    left, right = subplots(2.8, "ab", width_ratios=[1.05, 1])
+    across = np.array([target[1] - output[1], output[0] - target[0]])
+    ends = output + np.outer([-9, 9], across / np.linalg.norm(across))
+    left.scatter(*value.T, s=700 * weights, color=COLORS["value"], zorder=2)
+    for point, label, grad in zip(value, labels, grad_scores):
+        place, ha, va = ((-8, 0), "right", "center") if np.allclose(point, target) else ((0, -12), "center", "top")
+        left.annotate(f"{label} {'up' if grad < 0 else 'down'}", point, xytext=place, textcoords="offset points",
+                      ha=ha, va=va, fontsize=9.5, color=COLORS["value"])
+    left.plot(*ends.T, "--", color=COLORS["scores"], linewidth=1.2)
+    left.annotate("", target, output, arrowprops={"arrowstyle": "->", "color": COLORS["output"], "linewidth": 1.8}, zorder=4)
+    left.scatter(*output, marker="D", s=50, color=COLORS["output"], zorder=3)
+    left.annotate("output", output, xytext=(-8, 1), textcoords="offset points", ha="right", va="bottom",
+                  fontweight="bold")
+    left.annotate("target", target, xytext=(8, 4), textcoords="offset points", fontweight="bold")
+    left.set(xlim=(-1, 4.2), ylim=(-1.9, 2.8), aspect="equal", xlabel="feature 0", ylabel="feature 1", title="Who is on which side?")
+    bars(right, grad_scores, "scores", "Gradient of the scores", 3, labels)
+
+
+@in_book_style
+def turning_query(angles, weights, sizes_by_length, labels):
+    """Weights `(n, n_k)` and the size of ∂o/∂q, {length: `(n,)`}, while the query turns through `angles` in degrees."""
+    upper, lower = subplots(2.6, "a;b", sharex=True, height_ratios=[1, 1.25])
+    for column, label, style in zip(weights.T, labels, ("-", "--", "-.", ":")):
+        upper.plot(angles, column, style, color=COLORS["weights"], linewidth=1.5)
+        middle = np.median(angles[column > 0.5 * column.max()])
+        upper.annotate(label, (middle, 1.04), ha="center", fontsize=9.5, color=COLORS["weights"])
+    upper.set(ylabel="weights", ylim=(0, 1.25), yticks=[0, 1])
+    for (length, sizes), (style, color) in zip(sizes_by_length.items(), (("--", COLORS["scores"]), ("-", COLORS["query"]),
+                                                                       (":", COLORS["output"]))):
+        lower.plot(angles, sizes, style, color=color, linewidth=1.6, label=f"length {length}")
+    highest = max(sizes.max() for sizes in sizes_by_length.values())
+    lower.set(ylabel="size of ∂o/∂q", xlabel="direction of the query, in degrees", xlim=(angles[0], angles[-1]),
+              ylim=(0, 1.35 * highest), xticks=range(0, 361, 60))
+    lower.legend(loc="upper right", ncols=3, fontsize=9, borderpad=0)
+
+
+@in_book_style
+def gradient_check(steps, errors):
+    """What is left between a gradient and a difference quotient, against the step: {label: `(steps, directions)`}."""
+    axes, = subplots(2.7, "a")
+    looks = (("-", COLORS["output"]), ("--", COLORS["weights"]), (":", COLORS["key"]), ("-.", COLORS["scores"]))
+    for (label, sample), (style, color) in zip(errors.items(), looks):
+        low, middle, high = np.quantile(sample, (0.05, 0.5, 0.95), axis=-1)
+        axes.fill_between(steps, low, high, color=color, alpha=0.15, linewidth=0)
+        axes.plot(steps, middle, style, color=color, linewidth=1.8, label=label)
+    axes.set(xscale="log", yscale="log", xlabel="step", ylabel="difference", title="Gradient against difference quotient")
+    axes.minorticks_off()
+    axes.legend(loc="lower left", fontsize=9, bbox_to_anchor=(0, 0))
+
+
+@in_book_style
+def losses(panels):
+    """Losses in training as a share of the first one, {title: {label: `(steps, seeds)`}}, a panel each, on one log axis."""
+    drawn = list(subplots(2.5, "abc"[:len(panels)], sharey=True))
+    looks = (("-", COLORS["output"]), ("--", COLORS["weights"]), (":", COLORS["key"]))
+    for axes, (title, curves) in zip(drawn, panels.items()):
+        for (label, sample), (style, color) in zip(curves.items(), looks):
+            band(axes, range(len(sample)), sample, color, style, label)
+        axes.set(yscale="log", title=title, xlabel="step of training")
+        axes.minorticks_off()
+        axes.grid(axis="y", color="#e0e0e0", linewidth=0.8)
+    drawn[0].set_ylabel("loss, as a share of the first")
+    drawn[-1].legend(loc="lower left", fontsize=9)
