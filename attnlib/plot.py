@@ -908,7 +908,7 @@ def counter_and_waves(digits, waves):
 @in_book_style
 def dials(hands):
     """One pair of features as the plane: {title: (angle of the query, angle of the key)} in radians, with the arc between."""
-    for axes, (title, (query, key)) in zip(subplots(2.3, "abcd"[:len(hands)]), hands.items()):
+    for axes, (title, (query, key)) in zip(subplots(2.2, "abcd"[:len(hands)]), hands.items()):
         around = np.linspace(0, 2 * np.pi, 100)
         axes.plot(np.cos(around), np.sin(around), color="#9aa0a6", linewidth=1)
         between = np.linspace(query, key, 50)
@@ -918,21 +918,24 @@ def dials(hands):
                 "arrowstyle": "-|>", "color": COLORS[role], "linewidth": 2, "shrinkA": 0, "shrinkB": 0})
             axes.text(1.3 * np.cos(angle), 1.2 * np.sin(angle), role[0], color=COLORS[role], ha="center", va="center",
                       fontweight="bold")
-        axes.set(title=title, xlim=(-1.45, 1.45), ylim=(-1.35, 1.35), aspect="equal")
+        axes.set_title(title, loc="center")
+        axes.set(xlim=(-1.45, 1.45), ylim=(-1.35, 1.35), aspect="equal")
         axes.axis("off")
 
 
 @in_book_style
 def arcs_seen(seen, asked):
     """Circles, one a pair: the angles up to `seen` {label: radians} as a thick arc, those up to `asked` {label: radians} thin."""
-    for axes, label in zip(subplots(1.6, "abcdef"[:len(seen)]), seen):
+    for axes, label in zip(subplots(1.4, "abcdef"[:len(seen)]), seen):
         around = np.linspace(0, 2 * np.pi, 100)
         axes.plot(np.cos(around), np.sin(around), color="#dadce0", linewidth=1)
         for stop, width, radius, color in ((asked[label], 1.2, 1.18, COLORS["weights"]), (seen[label], 5, 1, COLORS["key"])):
             arc = np.linspace(0, min(stop, 2 * np.pi), 200)
             axes.plot(radius * np.cos(arc), radius * np.sin(arc), color=color, linewidth=width, solid_capstyle="butt")
-        axes.text(0, 0, f"{min(1, seen[label] / (2 * np.pi)):.0%}", ha="center", va="center", fontsize=10)
-        axes.set(title=label, xlim=(-1.35, 1.35), ylim=(-1.35, 1.35), aspect="equal")
+        share = min(1, seen[label] / (2 * np.pi))
+        axes.text(0, 0, f"{share:.0%}" if share >= 0.01 else f"{share:.1%}", ha="center", va="center", fontsize=9.5)
+        axes.set_title(label, loc="center")
+        axes.set(xlim=(-1.35, 1.35), ylim=(-1.35, 1.35), aspect="equal")
         axes.axis("off")
 
 
@@ -944,21 +947,21 @@ def beyond_training(scores, weights, n):
     """
     left, right = subplots(2.8, "ab")
     for axes in (left, right):
-        axes.axvspan(0, n, color="#e8eaed", linewidth=0)
+        axes.axvspan(0, n - 0.5, color="#e8eaed", linewidth=0)
     for line in scores:
-        left.plot(line, color=COLORS["scores"], linewidth=1)
-    left.text(n / 2, scores.max() * 1.02, "seen", ha="center", va="bottom", fontsize=9)
-    left.set(title="Rotary: five starts", xlabel="distance of the key", ylabel="score", xlim=(0, len(scores[0])))
-    for (label, (samples, places)), (color, style) in zip(weights.items(), ((COLORS["key"], "-"), (COLORS["query"], "--"),
-                                                                          (COLORS["scores"], ":"))):
-        middle = np.median(samples, axis=0)
-        right.fill_between(places, samples.min(axis=0), samples.max(axis=0), color=color, alpha=0.25, linewidth=0)
-        right.plot(places, middle, style, color=color)
-        right.annotate(label, (places[-1], middle[-1]), xytext=(2, 4), textcoords="offset points", ha="right", fontsize=9.5,
-                       color=color, fontweight="bold")
-    right.set(title="Weight on the right key", xlabel="position of the query", xscale="log", ylim=(-0.03, 1.05))
-    right.xaxis.set_major_formatter("{x:g}")
-    right.minorticks_off()
+        left.plot(line, color=COLORS["scores"], linewidth=0.7)
+    peak = scores.max()
+    left.axhline(peak, color=COLORS["weights"], linestyle="--", linewidth=1)
+    left.text(len(scores[0]), peak, "highest in training", ha="right", va="bottom", fontsize=9, color=COLORS["weights"])
+    left.set(title="Turned: five starts", xlabel="distance of the key", ylabel="score", xlim=(0, len(scores[0])))
+    ends = spread_out([np.median(samples, axis=0)[-1] for samples, _ in weights.values()], 0.11)
+    styles = ((COLORS["key"], "-"), (COLORS["query"], "--"), (COLORS["output"], ":"))
+    for (label, (samples, places)), (color, style), end in zip(weights.items(), styles, ends):
+        right.fill_between(places, samples.min(axis=0), samples.max(axis=0), color=color, alpha=0.2, linewidth=0)
+        right.plot(places, np.median(samples, axis=0), style, color=color)
+        right.annotate(label, (places[-1], end), xytext=(4, 0), textcoords="offset points", va="center", fontsize=9.5,
+                       color=color, fontweight="bold", annotation_clip=False)
+    right.set(title="Weight on the right key", xlabel="position of the query", ylim=(-0.03, 1.05), xlim=(0, places[-1]))
 
 
 @in_book_style
