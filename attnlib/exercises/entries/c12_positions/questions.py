@@ -17,7 +17,7 @@ QUESTIONS = (
         shows="outputs of bites equal: True",
     ),
     Question(
-        "order_of_the_past",
+        "past_in_layers",
         "One causal layer, no positions. The first two of five words change places. What happens to the output of the "
         "last word?",
         (Choice("It changes: the causal mask knows what came first.",
