@@ -31,8 +31,8 @@ QUESTIONS = (
     ),
     Question(
         "added_then_projected",
-        "Sinusoidal positions are added to word vectors, and x W_q and x W_k are made of the sums. The same two words stand "
-        "at positions 2 and 5, and again at 12 and 15. Are the two scores equal?",
+        "Sinusoidal positions are added to word vectors; matrices make query and key of the sums. The same two words stand "
+        "at 2 and 5, then at 12 and 15. Are the two scores equal?",
         (Choice("Yes: the product of two sinusoidal positions depends on their difference alone.",
                 "That is so for the positions themselves. Between them now stand two matrices, and the words."),
          Choice("No: the projections and the words spoil it.",
@@ -66,7 +66,7 @@ QUESTIONS = (
          Choice("All: a sum over pairs does not care which pairs they are.",
                 "Right, if query and key were made for these pairs. They were made for the others.")),
         right="b",
-        shows="distance   0: error 0.00",
+        shows="distance   0: 0.00",
     ),
     Question(
         "three_back",
