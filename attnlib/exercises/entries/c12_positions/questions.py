@@ -77,7 +77,7 @@ QUESTIONS = (
          Choice("In none of them: no scheme was shown position 255.",
                 "A scheme that sees only differences was shown the difference 3 at every position."),
          Choice("Mostly where queries and keys are turned, hardly where positions are added.",
-                "The difference 3 was seen. What was not: the differences above 31, which now compete."),),
+                "The difference 3 was seen. What was not: the differences from 32 on, which now compete."),),
         right="c",
         shows="turned   0.99 0.99 0.99 0.99 0.96 0.91",
     ),
