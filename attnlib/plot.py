@@ -941,19 +941,18 @@ def arcs_seen(seen, asked):
 
 @in_book_style
 def beyond_training(scores, weights, n):
-    """Scores by distance, one line a start `(starts, m)`, and {scheme: weights `(starts, places)`, places} on the right key.
+    """Scores by distance `(m,)`, and {scheme: weights `(starts, places)`, places} on the right key.
 
     `n` positions were seen in training: they are shaded.
     """
     left, right = subplots(2.8, "ab")
     for axes in (left, right):
         axes.axvspan(0, n - 0.5, color="#e8eaed", linewidth=0)
-    for line in scores:
-        left.plot(line, color=COLORS["scores"], linewidth=0.7)
+    left.plot(scores, color=COLORS["scores"], linewidth=0.8)
     peak = scores.max()
     left.axhline(peak, color=COLORS["weights"], linestyle="--", linewidth=1)
-    left.text(len(scores[0]), peak, "highest in training", ha="right", va="bottom", fontsize=9, color=COLORS["weights"])
-    left.set(title="Turned: five starts", xlabel="distance of the key", ylabel="score", xlim=(0, len(scores[0])))
+    left.text(len(scores), peak, "highest in training", ha="right", va="bottom", fontsize=9, color=COLORS["weights"])
+    left.set(title="Turned: the scores", xlabel="distance of the key", ylabel="score", xlim=(0, len(scores)))
     ends = spread_out([np.median(samples, axis=0)[-1] for samples, _ in weights.values()], 0.11)
     styles = ((COLORS["key"], "-"), (COLORS["query"], "--"), (COLORS["output"], ":"))
     for (label, (samples, places)), (color, style), end in zip(weights.items(), styles, ends):

@@ -71,7 +71,7 @@ FIGURES = {
     "counter_and_waves": (np.eye(4), np.cos(np.arange(16).reshape(4, 4))),
     "dials": ({"a": (1.0, 2.0), "b": (0.5, -1.0)},),
     "arcs_seen": ({"a": 1.0, "b": 9.0}, {"a": 2.0, "b": 99.0}),
-    "beyond_training": (np.stack([LINE, LINE + 1]), {name: (np.stack([LINE, LINE + 1]), LINE + 1) for name in "abc"}, 2),
+    "beyond_training": (LINE, {name: (np.stack([LINE, LINE + 1]), LINE + 1) for name in "abc"}, 2),
     "angle_errors": (LINE + 1, {name: LINE + 1 for name in "abc"}),
 }
 
