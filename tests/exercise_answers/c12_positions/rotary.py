@@ -106,6 +106,15 @@ def rotary_with_narrow_frequencies(x, positions, base):
     return np.concatenate([first * cos - second * sin, second * cos + first * sin], axis=-1).astype(x.dtype)
 
 
+@answers.wrong("frequencies in float32")
+def rotary_with_float32_exponents(x, positions, base):
+    d = x.shape[-1]
+    angles = np.outer(positions, 1 / (base ** (np.arange(0, d, 2, dtype=np.float32) / d)))
+    cos, sin = np.cos(np.tile(angles, 2)), np.sin(np.tile(angles, 2))
+    swapped = np.concatenate([-x[..., d // 2:], x[..., :d // 2]], axis=-1)
+    return (x * cos + swapped * sin).astype(x.dtype)
+
+
 @answers.wrong("angles of neighbours for pairs of halves")
 def rotary_with_repeated_angles(x, positions, base):
     d = x.shape[-1]

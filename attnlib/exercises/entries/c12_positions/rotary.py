@@ -5,7 +5,7 @@ import dataclasses
 import numpy as np
 
 from ...families.positions import ANGLE_MISTAKES, ANGLE_STEPS, ANOTHER_BASE
-from ...model import FLOAT16, FLOAT32, LEADING, PLAIN, SQUARE, Case, Exercise, Mistake, Step, alike, normal
+from ...model import FLOAT16, FLOAT32, LEADING, PLAIN, SQUARE, Case, Exercise, Mistake, Step, alike, normal, ways
 
 FAR, SKIPPED = "far positions", "positions that do not begin at 0"
 
@@ -161,6 +161,10 @@ EXERCISE = Exercise(
                ("angles in x's width", {"narrow": _in(None)}, "Positions, frequencies and angles are rounded to x's dtype."),
                ("frequencies in x's width", {"narrow_frequencies": lambda f, dtype: f.astype(dtype).astype(float)},
                 "The frequencies are rounded to x's dtype."),
-               ("angles in float32", {"narrow": _in("float32")}, "Positions, frequencies and angles are rounded to float32.")),
+               ("angles in float32", {"narrow": _in("float32")}, "Positions, frequencies and angles are rounded to float32."),
+               ("frequencies in float32",
+                ways("frequencies", lambda b, e: (b ** -e).astype(np.float32), lambda b, e: b ** -e.astype(np.float32),
+                     lambda b, e: 1 / b ** e.astype(np.float32)),
+                "The frequencies are computed in float32, or rounded to it.")),
     ),
 )
