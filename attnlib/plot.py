@@ -885,8 +885,9 @@ def pulls(value, output, grad_scores, labels):
 
 
 @in_book_style
-def counter_and_waves(digits, waves):
-    """Positions as rows of binary digits `(n, bits)`, and as rows of sines and cosines `(n, 2 * pairs)`."""
+def counter_and_waves(digits, sines, cosines):
+    """Positions as rows of binary digits `(n, bits)`, and as rows of sines and cosines `(n, pairs)`, pair by pair."""
+    waves = np.stack([sines, cosines], axis=-1).reshape(len(sines), -1)
     left, right = subplots(2.4, "ab", width_ratios=[digits.shape[1], waves.shape[1]])
     left.imshow(digits, cmap=shades("key"), vmin=0, vmax=1.6, aspect="auto")
     both = LinearSegmentedColormap.from_list("signed", [COLORS["scores"], "#ffffff", COLORS["key"]])

@@ -68,7 +68,7 @@ FIGURES = {
     "merge_trees": (SCORES, {"a": (((0, 1), 2), 3), "b": ((0, 2), (1, 3))}, WORDS),
     "error_by_blocks": ({name: {1: (1, 2, 3), 4: (0.5, 1, 2)} for name in "abc"}, "unit"),
     "regression": (LINE, LINE, LINE, LINE, {"a": LINE, "b": LINE}),
-    "counter_and_waves": (np.eye(4), np.cos(np.arange(16).reshape(4, 4))),
+    "counter_and_waves": (np.eye(4), SQUARE, -SQUARE),
     "dials": ({"a": (1.0, 2.0), "b": (0.5, -1.0)},),
     "arcs_seen": ({"a": 1.0, "b": 9.0}, {"a": 2.0, "b": 99.0}),
     "beyond_training": (LINE, {name: (np.stack([LINE, LINE + 1]), LINE + 1) for name in "abc"}, 2),
