@@ -86,6 +86,11 @@ FIGURES = {
     "nan_on_the_way": (["not mended", "mended"], ["output", "A", "S"], np.array([[1, 1, 0], [0, 1, 0]], bool)),
     "contract": (["a rule", "another"], ["torch", "attnlib", 1, 2], np.array([[1, 1, 0, 1], [0, 1, 0, 0]], bool)),
     "regression": (LINE, LINE, LINE, LINE, {"a": LINE, "b": LINE}),
+    "counter_and_waves": (np.eye(4), SQUARE, -SQUARE),
+    "dials": ({"a": (1.0, 2.0), "b": (0.5, -1.0)},),
+    "arcs_seen": ({"a": 1.0, "b": 9.0}, {"a": 2.0, "b": 99.0}),
+    "beyond_training": (LINE, {name: (np.stack([LINE, LINE + 1]), LINE + 1) for name in "abc"}, 2),
+    "angle_errors": (LINE + 1, {name: LINE + 1 for name in "abc"}),
 }
 
 
