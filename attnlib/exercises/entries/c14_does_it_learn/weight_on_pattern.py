@@ -74,9 +74,8 @@ EXERCISE = Exercise(
                "A query has two right keys with a half each. How much of its weight is on right keys?",
                ("only the largest weight", {"total": lambda kept: kept.max(axis=-1)},
                 "Of several right keys only the one with the largest weight counts."),
-               ("mean over the right keys", {"mean": lambda on, counted: on.sum(axis=-1) / counted.sum(axis=-1),
-                                             "answer": lambda weights, pattern: (weights * pattern).sum(axis=(-1, -2))
-                                             / pattern.sum(axis=(-1, -2))},
+               ("mean over the right keys",
+                {"answer": lambda weights, pattern: (weights * pattern).sum(axis=(-1, -2)) / pattern.sum(axis=(-1, -2))},
                 "The sum is divided by the number of True entries, not of queries."),
                ("mean over all keys", {"total": lambda kept: kept.mean(axis=-1)},
                 "Each query's weight is divided by the number of keys.")),
