@@ -929,7 +929,8 @@ def looked_at_and_used(shares, lost, labels):
     axes.plot(shares, lost, "o", color=COLORS["weights"], markersize=6)
     for share, loss, label in zip(shares, lost, labels):
         if label:
-            axes.annotate(label, (share, loss), xytext=(-8, 7), textcoords="offset points", ha="right", fontsize=9.5)
+            axes.annotate(label, (share, loss), xytext=(-48, 24), textcoords="offset points", ha="right", fontsize=9.5,
+                          arrowprops={"arrowstyle": "-", "color": "#444444", "linewidth": 0.8, "shrinkB": 4})
     axes.set(xlim=(-0.03, 1.03), ylim=(-0.05, 1), xlabel="share of the head's weight on right keys",
              ylabel="accuracy lost without it", title="What a head looks at, and what it is worth")
 
