@@ -910,7 +910,7 @@ def emergence(steps, losses, shares, maps, pattern):
 
     The first seed, whose maps they are, is drawn thick.
     """
-    left, right, *small = subplots(3.2, "aabb;cdef", height_ratios=[1.05, 1])
+    left, right, *small = subplots(2.85, "aabb;cdef", height_ratios=[1.05, 1])
     for axes, lines, name, style, title in ((left, losses, "scores", "-", "Loss over the least possible"),
                                             (right, shares, "weights", "-", "Weight on right keys")):
         axes.plot(steps, lines[:, 1:], style, color=COLORS[name], linewidth=0.9, alpha=0.6)
