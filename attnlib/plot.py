@@ -1363,3 +1363,67 @@ def angle_errors(positions, errors):
     axes.set(xscale="log", yscale="log", xlabel="position", ylabel="radians", title="The largest error of an angle")
     axes.xaxis.set_major_formatter("{x:g}")
     axes.minorticks_off()
+def map_cells(axes, weights, pattern, title, labels=()):
+    """Weights `(n, n)` as shades, with a frame around each cell where the pattern is True."""
+    axes.imshow(weights, cmap=shades("weights"), vmin=0, vmax=1)
+    for i, j in zip(*np.nonzero(pattern)):
+        axes.add_patch(plt.Rectangle((j - 0.5, i - 0.5), 1, 1, fill=False, edgecolor="#1a1a1a", linewidth=0.9))
+    axes.set(xticks=range(len(labels)), yticks=range(len(labels)), xticklabels=labels, yticklabels=labels)
+    axes.set_title(title, fontsize=10)
+    axes.tick_params(length=0, labelsize=9)
+    for spine in axes.spines.values():
+        spine.set(visible=True, color="#b0b0b0", linewidth=0.8)
+
+
+@in_book_style
+def two_maps(pattern, weights, labels, titles):
+    """The map that is known beforehand beside one that was learned: boolean and weights, both `(n, n)`."""
+    for axes, shown, title in zip(subplots(2.9, "ab"), (pattern, weights), titles):
+        map_cells(axes, shown, pattern, title, labels)
+        axes.set(xlabel="key", ylabel="query")
+
+
+@in_book_style
+def emergence(steps, losses, shares, maps, pattern):
+    """Loss and share of weight on right keys against the step, `(n_steps, n_seeds)` each; maps {step: `(n, n)`} below.
+
+    The first seed, whose maps they are, is drawn thick.
+    """
+    left, right, *small = subplots(2.85, "aabb;cdef", height_ratios=[1.05, 1])
+    for axes, lines, name, style, title in ((left, losses, "scores", "-", "Loss over the least possible"),
+                                            (right, shares, "weights", "-", "Weight on right keys")):
+        axes.plot(steps, lines[:, 1:], style, color=COLORS[name], linewidth=0.9, alpha=0.6)
+        axes.plot(steps, lines[:, 0], style, color=COLORS[name], linewidth=2.4)
+        for step in maps:
+            axes.axvline(step, color="#444444", linestyle=":", linewidth=1)
+        axes.set(title=title, xlabel="step", ylim=(0, 1))
+    for axes, (step, weights) in zip(small, maps.items()):
+        map_cells(axes, weights, pattern, f"step {step}")
+
+
+@in_book_style
+def looked_at_and_used(shares, lost, labels):
+    """Each head's share of weight on right keys against the accuracy that is lost without it: `(n,)` each."""
+    axes, = subplots(2.7, "a")
+    axes.plot(shares, lost, "o", color=COLORS["weights"], markersize=6)
+    for share, loss, label in zip(shares, lost, labels):
+        if label:
+            axes.annotate(label, (share, loss), xytext=(-48, 24), textcoords="offset points", ha="right", fontsize=9.5,
+                          arrowprops={"arrowstyle": "-", "color": "#444444", "linewidth": 0.8, "shrinkB": 4})
+    axes.set(xlim=(-0.03, 1.03), ylim=(-0.05, 1), xlabel="share of the head's weight on right keys",
+             ylabel="accuracy lost without it", title="What a head looks at, and what it is worth")
+
+
+@in_book_style
+def by_seed(accuracies, line, label):
+    """The accuracy of each seed as a dot, {design: `(n_seeds,)`}, one line for each design; a dashed line at `line`."""
+    axes, = subplots(0.55 + 0.27 * len(accuracies), "a")
+    for row, values in enumerate(accuracies.values()):
+        axes.axhline(row, color="#e0e0e0", linewidth=0.8, zorder=0)
+        axes.plot(np.sort(values), np.full(len(values), row), "o", color=COLORS["output"], alpha=0.55, markersize=6)
+    axes.axvline(line, color=COLORS["weights"], linestyle="--", linewidth=1.2)
+    axes.annotate(label, (line, -0.75), xytext=(5, 0), textcoords="offset points", fontsize=9, va="center",
+                  color=COLORS["weights"])
+    axes.set(yticks=range(len(accuracies)), yticklabels=list(accuracies), xlim=(0, 1.04), xlabel="accuracy",
+             ylim=(len(accuracies) - 0.5, -1.2))
+    axes.tick_params(axis="y", length=0)
