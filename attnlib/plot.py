@@ -570,11 +570,6 @@ def card(path, overview_path):
     plt.close(figure)
 
 
-if __name__ == "__main__":  # python -m attnlib.plot FOLDER
-    overview(sys.argv[1] + "/overview.png")
-    card(sys.argv[1] + "/card.png", sys.argv[1] + "/overview.png")
-
-
 @in_book_style
 def mask_gallery():
     """Eight masks for eight keys: a filled cell may be attended to."""
@@ -931,6 +926,9 @@ def fast_steps(passes, record):
     left.invert_yaxis()
     for axes in (left, right):
         axes.margins(x=0.2)
+
+
+@in_book_style
 def rows_of_weights(rows, titles, labels):
     """One bar chart for each row of weights `(n_k,)`, with a title each."""
     side_by_side(rows, titles, labels)
@@ -1093,6 +1091,9 @@ def nan_on_the_way(ways, steps, bad):
     axes.text((1.8 + len(steps) - 0.2) / 2 - 0.5, -1.75, "gradients, on the way back", ha="center", va="bottom", fontsize=10, style="italic")
     axes.tick_params(length=0)
     axes.spines[:].set_visible(False)
+
+
+@in_book_style
 def contributions(parts, labels):
     """What each key adds to one output: `parts` (n_k, 2) as arrows tip to tail, and the output from start to end."""
     axes, = subplots(1.5, "a")
@@ -1190,6 +1191,9 @@ def moved_weight(value, output, moves, rows, labels):
     right.set_xlim(moves[0], moves[-1] + 0.28 * (moves[-1] - moves[0]))
     right.set(title="Weights with this output", xlabel="moved to Ada's and cat", ylim=(-0.04, 0.85), xticks=[-0.1, 0],
               yticks=[0, 0.4, 0.8])
+
+
+@in_book_style
 def product_backward(weights, grad_output, grad_value, key, column):
     """Aᵀ `(n_k, n_q)`, dO `(n_q, d_v)` and their product dV `(n_k, d_v)` as grids; one entry of dV is framed."""
     n_q, n_k = weights.shape
@@ -1270,6 +1274,9 @@ def losses(panels):
         axes.grid(axis="y", color="#e0e0e0", linewidth=0.8)
     drawn[0].set_ylabel("loss, as a share of the first")
     drawn[-1].legend(loc="lower left", fontsize=9)
+
+
+@in_book_style
 def counter_and_waves(digits, sines, cosines):
     """Positions as rows of binary digits `(n, bits)`, and as rows of sines and cosines `(n, pairs)`, pair by pair."""
     waves = np.stack([sines, cosines], axis=-1).reshape(len(sines), -1)
@@ -1427,3 +1434,8 @@ def by_seed(accuracies, line, label):
     axes.set(yticks=range(len(accuracies)), yticklabels=list(accuracies), xlim=(0, 1.04), xlabel="accuracy",
              ylim=(len(accuracies) - 0.5, -1.2))
     axes.tick_params(axis="y", length=0)
+
+
+if __name__ == "__main__":  # python -m attnlib.plot FOLDER
+    overview(sys.argv[1] + "/overview.png")
+    card(sys.argv[1] + "/card.png", sys.argv[1] + "/overview.png")
