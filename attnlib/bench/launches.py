@@ -164,40 +164,42 @@ def compiled(launches, capabilities, seconds=60):
         seconds: after which the compiler is stopped.
 
     Returns:
-        {(kernel's name, number of its launch): {capability: facts}}: what `attnlib.bench.compiled.facts` says, or
-        "error", the compiler's words, with "line_number" and "line" where it names one; or nothing, where it ended
-        without a word.
+        [(kernel's name, {capability: facts})], one for each launch that is unlike those before it. The facts are
+        those of `attnlib.bench.compiled.facts`; or "error", the compiler's words, with "line_number" and "line"
+        where it names one; or "ended", a phrase for why there are none.
 
     Raises:
-        NotCompiled: a source is not found, an argument cannot be written down, or there is no compiler, or no time.
+        NotCompiled: a source is not found, an argument cannot be written down, or there is no compiler.
     """
     with tempfile.TemporaryDirectory(prefix="attnlib-") as folder:
         try:
             distinct = Modules(folder).launches(launches)
         except TypeError as error:
             raise NotCompiled(f"{error} cannot be handed to the compiler") from None
-        printed = _printed([folder, *map(str, capabilities)], seconds)
-    found = {(launch.kernel.fn.__name__, number): {} for number, launch in enumerate(distinct)}
-    for made in map(json.loads, printed.splitlines()):
-        number = made.pop("launch")
-        found[distinct[number].kernel.fn.__name__, number][made.pop("capability")] = made
+        printed, ended = _printed(Path(folder), capabilities, seconds)
+    found = [(launch.kernel.fn.__name__, {capability: {"ended": ended} for capability in capabilities}) for launch in distinct]
+    for made in map(json.loads, printed):
+        found[made.pop("launch")][1][made.pop("capability")] = made
     return found
 
 
-def _printed(args, seconds):
-    """What the process that compiles prints; it ends with all that it started."""
+def _printed(folder, capabilities, seconds):
+    """(the lines that the process which compiles prints, why there are not more); it ends with all that it started."""
     environment = {name: text for name, text in os.environ.items() if name != "TRITON_INTERPRET"}
-    start = START.format(str(Path(__file__).resolve().parents[2]))
-    process = subprocess.Popen([sys.executable, "-P", "-c", start, *args], text=True, env=environment,
-                               stdout=subprocess.PIPE, stderr=subprocess.PIPE, start_new_session=True)
-    try:
-        printed, errors = process.communicate(timeout=seconds)
-    except subprocess.TimeoutExpired:
-        raise NotCompiled(f"it was not done within {seconds:g} seconds") from None
-    finally:
-        with contextlib.suppress(ProcessLookupError):
-            os.killpg(process.pid, signal.SIGKILL)
-        process.communicate()
-    if process.returncode:
-        raise NotCompiled((errors.strip().splitlines() or ["the compiler's process ended"])[-1])
-    return printed
+    command = [sys.executable, "-P", "-c", START.format(str(Path(__file__).resolve().parents[2])), folder]
+    with open(folder / "printed", "w+") as printed, open(folder / "errors", "w+") as errors:
+        process = subprocess.Popen([*command, *map(str, capabilities)], env=environment, stdout=printed, stderr=errors,
+                                   start_new_session=True)
+        ended = "ended without a word"
+        try:
+            process.wait(seconds)
+        except subprocess.TimeoutExpired:
+            ended = f"was not done within {seconds:g} seconds"
+        finally:
+            if process.poll() is None:
+                os.killpg(process.pid, signal.SIGKILL)
+                process.wait()
+    if process.returncode > 0:
+        words = (folder / "errors").read_text(errors="replace").strip().splitlines()
+        raise NotCompiled(words[-1] if words else "the compiler's process ended")
+    return (folder / "printed").read_text().splitlines(), ended

@@ -33,7 +33,8 @@ def kernel_costs(dtype, cache=32 << 10, **arguments):
         with launches.noted() as noted, (counted() if interpreted() else contextlib.nullcontext()) as moved:
             outcome = run(*args)
         bytes_moved = [_bytes(args, outcome, moved, cache), ""] if moved else []
-        return "\n".join([f"What it would cost on a GPU, for {what}, {dtype}.", "", *bytes_moved, *_compiled(noted)])
+        lines = [f"What it would cost on a GPU, for {what}, {dtype}.", "", *bytes_moved, *_compiled(noted)]
+        return "\n".join(lines).rstrip()
 
     what = _described(arguments)
     return costs
@@ -87,9 +88,9 @@ def _compiled(noted):
     except launches.NotCompiled as why:
         return [f"What the compiler makes of your kernels is not known: {why}."]
     lines = []
-    for (name, _), made in found.items():
-        lines += _refused("No chip", name, made) if _everywhere(made, limits) else _table(name, made, limits)
-    tables = any("registers" in facts for made in found.values() for facts in made.values())
+    for name, made in found:
+        lines += _nowhere(name, made) or _table(name, made, limits)
+    tables = any("registers" in facts for _, made in found for facts in made.values())
     legend = [f"Compiled by Triton {triton.__version__}, not run. Registers hold a thread's numbers; what does not fit there "
               "is spilled to memory. Shared memory is the chip's own, for one program at a time. Matrix instructions "
               "multiply small tiles."]
@@ -107,16 +108,19 @@ def _limits():
     return {**SHARED_MEMORY, 10 * major + minor: most}
 
 
-def _everywhere(made, limits):
-    """Whether every chip's compiler says no in the same words."""
-    return len(made) == len(limits) and len({facts.get("error") for facts in made.values()} - {None}) == 1 and all(
-        "error" in facts for facts in made.values())
-
-
-def _refused(who, name, made):
+def _nowhere(name, made):
+    """What there is to say if every chip's compiler refuses the kernel in the same words, else nothing."""
     facts = next(iter(made.values()))
+    if "error" not in facts or any(other.get("error") != facts["error"] for other in made.values()):
+        return []
+    if "line" in facts:
+        return _refused(f"{name} runs in the interpreter, and no chip compiles it", facts)
+    return _refused(f"{name} was not compiled", facts)
+
+
+def _refused(what, facts):
     line = [f"  line {facts['line_number']}: {facts['line']}"] if "line" in facts else []
-    return [f"{who} compiles {name}: {_why(facts['error'])}", *line, ""]
+    return [f"{what}: {_why(facts['error'])}", *line, ""]
 
 
 def _why(error):
@@ -138,11 +142,11 @@ def _table(name, made, limits):
     lines += [HEAD] * bool(compiled) + [_row(chip, facts, limits[chip]) for chip, facts in compiled.items()]
     lines += [sentence.format(_listed(list(map(_chip, chips)))) for sentence, chips in _remarks(compiled, limits) if chips]
     lines += [""] * bool(compiled)
-    for chip in sorted(limits.keys() - compiled.keys()):
-        if chip in made:
-            lines += _refused(f"No {_chip(chip)}", name, {chip: made[chip]})
+    for chip in sorted(made.keys() - compiled.keys()):
+        if "error" in made[chip]:
+            lines += _refused(f"{name} was not compiled for {_chip(chip)}", made[chip])
         else:
-            lines += [f"For {_chip(chip)} the compiler of {name} ended without a word.", ""]
+            lines += [f"For {_chip(chip)} the compiler of {name} {made[chip]['ended']}.", ""]
     return lines
 
 
@@ -157,9 +161,8 @@ def _remarks(compiled, limits):
     products = {chip: facts["mma"] + facts["wgmma"] for chip, facts in compiled.items()}
     yield ("On {} it does not start: a program may not use so much shared memory. Smaller tiles or fewer num_stages need "
            "less."), [chip for chip, facts in compiled.items() if facts["shared"] > limits[chip]]
-    yield ("On {} numbers are spilled, and every use of one goes to memory: smaller tiles or more num_warps leave a thread "
-           "fewer."), [chip for chip, facts in compiled.items() if facts["stack"]]
-    yield ("For {} Triton makes tl.dot of ordinary multiplications and additions."), [
+    yield ("On {} numbers are spilled, and cost accesses to memory: smaller tiles or more num_warps leave a thread fewer."), [chip for chip, facts in compiled.items() if facts["stack"]]
+    yield "For {} Triton makes tl.dot of ordinary multiplications and additions.", [
         chip for chip in products if any(products.values()) and not products[chip]]
 
 
