@@ -74,12 +74,12 @@ def many_tiles(x_ptr, y_ptr, out_ptr, n, SIDE: tl.constexpr):
     tl.store(out_ptr + i * SIDE + j, total)
 
 
-def softmax_by(kernel, least=1, **options):
+def softmax_by(kernel, **options):
     def softmax(scores):
         scores = scores.contiguous()
         out = torch.empty_like(scores)
         rows, n = scores.shape
-        kernel[(rows,)](scores, out, n, BLOCK=max(least, triton.next_power_of_2(n)), **options)
+        kernel[(rows,)](scores, out, n, BLOCK=triton.next_power_of_2(n), **options)
         return out
 
     return softmax
@@ -176,8 +176,10 @@ def test_tiles_of_8_are_right_and_no_chip_compiles_them(capsys):
 
 
 def test_a_kernel_that_spills_is_told_so():
-    text = said("softmax_triton", softmax_by(with_helper, least=8192, num_warps=1))
-    assert "spilled, and cost accesses to memory: smaller tiles or more num_warps" in text and "32 threads a program" in text
+    made = made_of(with_helper, torch.zeros(1, 5), torch.empty(1, 5), 5, BLOCK=8192, num_warps=1, chips=[90])
+    text = " ".join(kernel_costs._table("with_helper", made, SHARED_MEMORY))
+    assert made[90]["stack"] > 0 and f"255  {made[90]['stack']:5} B" in text and "32 threads a program" in text
+    assert "On sm_90 (H100) numbers are spilled, and cost accesses to memory: smaller tiles or more num_warps" in text
 
 
 def test_more_shared_memory_than_there_is_is_told():
@@ -212,6 +214,18 @@ def test_a_launch_is_compiled_once_and_each_kind_of_it():
             with_helper[(1,)](*tensors, 5, BLOCK=block)
     found = launches.compiled(noted, [80])
     assert [made[80]["kernel"] for _, made in found] == ["with_helper"] * 2 and len(noted) == 3
+
+
+def test_on_a_device_its_own_chip_is_compiled_for_and_nothing_counted(monkeypatch):
+    """A chip is pretended here: the kernel runs in the interpreter."""
+    monkeypatch.setattr(kernel_costs, "interpreted", lambda: False)
+    monkeypatch.setattr(kernel_costs, "has_cuda", lambda: True)
+    monkeypatch.setattr(torch.cuda, "current_device", lambda: 0)
+    monkeypatch.setattr(torch.cuda, "get_device_capability", lambda: (12, 0))
+    monkeypatch.setattr(torch.cuda, "get_device_properties", lambda device: types.SimpleNamespace(
+        shared_memory_per_block_optin=101_376))
+    text = said("softmax_triton", softmax_by(with_helper))
+    assert re.search(r"sm_120 \(yours\) +\d+ +0 B +16 B of 99 KiB", text) and "sm_75 (T4)" in text and "Your kernels read" not in text
 
 
 def test_nothing_is_noted_afterwards():

@@ -92,7 +92,7 @@ def _compiled(noted):
         lines += _nowhere(name, made) or _table(name, made, limits)
     tables = any("registers" in facts for _, made in found for facts in made.values())
     legend = [f"Compiled by Triton {triton.__version__}, not run. Registers hold a thread's numbers; what does not fit there "
-              "is spilled to memory. Shared memory is the chip's own, for one program at a time. Matrix instructions "
+              "is spilled to memory. Shared memory is on the chip, a part of it for each program. Matrix instructions "
               "multiply small tiles."]
     return lines + (legend if tables else [])
 
