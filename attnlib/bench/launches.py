@@ -119,7 +119,7 @@ class Modules:
         if isinstance(value, types.ModuleType):
             return f"import {value.__name__} as {name}"
         named = getattr(value, "fn", value) if type(value).__name__ in JITTED else value
-        if getattr(named, "__module__", "").startswith("triton.") and hasattr(named, "__qualname__"):
+        if str(getattr(named, "__module__", "")).startswith("triton.") and hasattr(named, "__qualname__"):
             return f"from {named.__module__} import {named.__name__} as {name}"
         try:
             return f"{name} = {self.expression(value)}"
