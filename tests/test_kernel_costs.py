@@ -221,11 +221,11 @@ def test_on_a_device_its_own_chip_is_compiled_for_and_nothing_counted(monkeypatc
     monkeypatch.setattr(kernel_costs, "interpreted", lambda: False)
     monkeypatch.setattr(kernel_costs, "has_cuda", lambda: True)
     monkeypatch.setattr(torch.cuda, "current_device", lambda: 0)
-    monkeypatch.setattr(torch.cuda, "get_device_capability", lambda: (12, 0))
+    monkeypatch.setattr(torch.cuda, "get_device_capability", lambda: (8, 9))
     monkeypatch.setattr(torch.cuda, "get_device_properties", lambda device: types.SimpleNamespace(
         shared_memory_per_block_optin=101_376))
     text = said("softmax_triton", softmax_by(with_helper))
-    assert re.search(r"sm_120 \(yours\) +\d+ +0 B +16 B of 99 KiB", text) and "sm_75 (T4)" in text and "Your kernels read" not in text
+    assert re.search(r"sm_89 \(yours\) +\d+ +0 B +16 B of 99 KiB", text) and "sm_75 (T4)" in text and "Your kernels read" not in text
 
 
 def test_nothing_is_noted_afterwards():
