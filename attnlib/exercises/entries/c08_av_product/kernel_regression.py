@@ -1,5 +1,7 @@
 """The exercise kernel_regression."""
 
+import math
+
 import numpy as np
 
 from ...families.inputs import inputs
@@ -64,6 +66,10 @@ def _nearest_where_all_vanish(query, key, value, width):
     powers = np.exp(_squares(distance, width, query, key))
     total = powers.sum(axis=-1)
     return np.where(total == 0, value[distance.argmin(axis=-1)], powers @ value / total)
+
+
+def _density(query, key, width):
+    return np.exp(_squares(query[:, None] - key, width, query, key)) / (width * math.sqrt(2 * math.pi))
 
 
 def _mean_within(scores):
@@ -168,6 +174,10 @@ EXERCISE = Exercise(
                ("divided by the number of keys", {"scores": _squares, "shift": lambda scores: scores,
                                                   "divide": lambda powers: powers / powers.shape[-1]},
                 "The products are averaged over the keys, whatever the kernel sums to."),
+               ("normal density as weights", ({"answer": lambda q, k, v, w: _density(q, k, w) @ v},
+                                              {"answer": lambda q, k, v, w: _density(q, k, w) @ v / len(k)}),
+                "The kernel is divided by width * sqrt(2 pi), so that its integral is 1: that is a density over all places, "
+                "and over the keys it sums to anything."),
                ("sum over the queries", {"divide": lambda powers: powers / powers.sum(axis=0)},
                 "The weights of each key sum to 1 over the queries, not those of each query over the keys."),
                ("sum of the whole table", {"divide": lambda powers: powers / powers.sum()},
@@ -177,6 +187,9 @@ EXERCISE = Exercise(
                 "The mean of the kernel over the keys: how many keys are near, whatever their values.")),
         *alike("Every query has an estimate of its own, from all keys and their values.",
                "What do the rows and the columns of your table of differences count?",
+               ("keys before queries", {"distance": lambda query, key: key[:, None] - query},
+                "The table has a row for each key and a column for each query: the softmax runs over the queries, and the "
+                "product with the values fits only where there are as many queries as keys."),
                ("query minus key, place by place", {"distance": lambda query, key: query - key},
                 "Query i is subtracted from key i alone, where the shapes fit at all."),
                ("weights returned", {"combine": lambda weights, value: weights}, "The answer is the table of weights; the values are missing."),
