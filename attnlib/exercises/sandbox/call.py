@@ -55,15 +55,15 @@ class Clock:
 class Captured(io.TextIOBase):
     """Stands in for stdout and stderr; keeps the beginning, forgets the rest."""
 
-    def __init__(self):
-        self.text = ""
+    def __init__(self, most=PRINTED):
+        self.text, self.most = "", most
 
     def writable(self):
         return True
 
     def write(self, text):
-        if len(self.text) < PRINTED:
-            self.text += str(text)[: PRINTED - len(self.text)]
+        if len(self.text) < self.most:
+            self.text += str(text)[: self.most - len(self.text)]
         return len(text)
 
 

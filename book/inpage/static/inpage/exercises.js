@@ -1,0 +1,131 @@
+// Exercises and other cells that can be run where they stand.
+(() => {
+  const { all, make, data, ask, stop, editor, read, keep, setDone } = inPage;
+  const button = (text, press, properties = {}) =>
+    make("button", { type: "button", textContent: text, onclick: press, ...properties });
+  const listing = (cell) => cell.querySelector(".cell_input pre");
+  // The copy button's text is not the code's.
+  const code = (cell) => listing(cell).textContent.replace(/\n$/, "");
+
+  const cells = []; // {cell, text()} in the page's order
+  const textsAbove = (cell) => {
+    const place = cells.findIndex((other) => other.cell === cell);
+    return cells.slice(0, place).map((other) => other.text());
+  };
+
+  // Buttons, a line that says what goes on, and the output.
+  const panel = (label, buttons) => {
+    const line = make("p", { className: "inpage-line" });
+    const output = make("pre", { className: "inpage-output", hidden: true });
+    const live = make("div", {}, line, output);
+    live.setAttribute("role", "status");
+    const halt = button("Stop", () => stop(), { disabled: true });
+    const row = make("div", { className: "inpage-buttons" }, ...buttons, halt);
+    const element = make("div", { className: "inpage-panel" }, row, live);
+    element.setAttribute("role", "group");
+    element.setAttribute("aria-label", label);
+    const show = (text, status = "") => {
+      output.hidden = !text;
+      output.textContent = text;
+      output.dataset.status = status;
+    };
+    let isBusy = false;
+    const busily = async (question) => {
+      if (isBusy) return null;
+      isBusy = true;
+      halt.disabled = false;
+      show("");
+      const result = await ask(question, (text) => { line.textContent = text; });
+      isBusy = false;
+      halt.disabled = true;
+      line.textContent = result.failed || result.stopped ? result.message : "";
+      return result;
+    };
+    return { element, row, line, show, busily };
+  };
+
+  const firstTime = () => data.megabytes
+    && `The first check loads Python into this page: ${data.megabytes} MB, once.`;
+
+  const exercise = (script) => {
+    const { name, hints } = JSON.parse(script.textContent);
+    const [stub, checks] = [script.previousElementSibling, script.nextElementSibling];
+    const original = code(stub);
+    let given = 0;
+    let before = null; // what Start over took away
+
+    const check = async () => {
+      const result = await parts.busily({ kind: "check", name,
+        source: box.text(), texts: textsAbove(stub) });
+      if (!result) return;
+      if (result.status) parts.show(result.message, result.status);
+      if (result.status === "correct") setDone(name, true);
+    };
+    const hint = () => {
+      given = Math.min(given + 1, hints.length);
+      parts.show(hints[given - 1], "hint");
+    };
+    const startOver = () => {
+      const next = before ?? original;
+      before = before === null && box.text() !== original ? box.text() : null;
+      const undo = before;
+      box.put(next);
+      before = undo;
+      over.textContent = before === null ? "Start over" : "Bring it back";
+    };
+    const onChange = (text) => {
+      keep(name, text, original);
+      before = null;
+      over.textContent = "Start over";
+    };
+    const over = button("Start over", startOver);
+    const parts = panel(`Exercise ${name}`, [
+      button("Check", check, { className: "inpage-main", title: "Ctrl-Enter" }),
+      button("Hint", hint), over]);
+    const box = editor(read().typed[name] ?? original, {
+      label: `Your answer to ${name}`, onChange, onCheck: check });
+    parts.line.textContent = firstTime();
+    stub.hidden = checks.hidden = true;
+    stub.after(box.place, parts.element);
+    cells.push({ cell: stub, text: box.text }, { cell: checks, text: () => "" });
+  };
+
+  // Any other cell: the listing stays, until the reader wants to edit it.
+  const other = (cell) => {
+    const original = code(cell);
+    const key = `${DOCUMENTATION_OPTIONS.pagename} ${original}`;
+    let box = null;
+    const text = () => box?.text() ?? original;
+    const run = async () => {
+      const result = await parts.busily({ kind: "run", texts: [...textsAbove(cell), text()] });
+      if (result && "restart" in result) parts.show(result.message || "It prints nothing.");
+    };
+    const openEditor = (kept) => {
+      box = editor(kept ?? original, { label: "Code cell", onCheck: run,
+        onChange: (next) => keep(key, next, original) });
+      listing(cell).closest(".cell_input").after(box.place);
+      listing(cell).closest(".cell_input").hidden = true;
+      edit.remove();
+      if (!kept) box.place.querySelector("textarea").focus();
+    };
+    const edit = button("Edit", () => openEditor());
+    const parts = panel("Code cell", [button("Run", run), edit]);
+    parts.element.classList.add("inpage-quiet");
+    listing(cell).closest(".cell_input").after(parts.element);
+    const kept = read().typed[key];
+    if (kept) openEditor(kept);
+    cells.push({ cell, text });
+  };
+
+  const begin = () => {
+    if (!inPage.canRun) return;
+    const scripts = new Map(all("script.inpage-exercise").map((script) =>
+      [script.previousElementSibling, script]));
+    const checks = new Set([...scripts.values()].map((s) => s.nextElementSibling));
+    for (const cell of all(".bd-article .cell").filter(listing)) {
+      if (scripts.has(cell)) exercise(scripts.get(cell));
+      else if (!checks.has(cell)) other(cell);
+    }
+  };
+  document.addEventListener("DOMContentLoaded", begin);
+})();
