@@ -42,7 +42,7 @@ Object.assign(inPage, (() => {
       autocapitalize: "off", autocomplete: "off", rows: rows(text) });
     box.setAttribute("aria-label", label);
     box.setAttribute("autocorrect", "off");
-    const place = inPage.make("div", { className: "inpage-editor" }, box);
+    const place = inPage.make("div", { className: "inpage-editor highlight" }, box);
     let view = null;
     box.addEventListener("input", () => {
       box.rows = rows(box.value);

@@ -1,5 +1,6 @@
 // Exercises and other cells that can be run where they stand.
 (() => {
+  const BESIDE = "script.inpage-exercise"; // between a stub and its check
   const { all, make, data, ask, stop, editor, read, keep, setDone } = inPage;
   const button = (text, press, properties = {}) =>
     make("button", { type: "button", textContent: text, onclick: press, ...properties });
@@ -12,6 +13,15 @@
     const place = cells.findIndex((other) => other.cell === cell);
     return cells.slice(0, place).map((other) => other.text());
   };
+
+  // Messages come with lines of 76 characters; here the page breaks them.
+  const WIDTH = 76;
+  const unwrap = (text) => text.split("\n").map((line, n, lines) => {
+    const before = lines[n - 1] ?? "";
+    const isBroken = before && line && !before.startsWith("  ")
+      && `${before} ${line.split(" ")[0]}`.length > WIDTH;
+    return (n === 0 ? "" : isBroken ? " " : "\n") + line;
+  }).join("");
 
   // Buttons, a line that says what goes on, and the output.
   const panel = (label, buttons) => {
@@ -44,12 +54,10 @@
     return { element, row, line, show, busily };
   };
 
-  const firstTime = () => data.megabytes
-    && `The first check loads Python into this page: ${data.megabytes} MB, once.`;
+  const firstTime = `The first check loads Python into this page: ${data.megabytes} MB, once.`;
 
-  const exercise = (script) => {
+  const exercise = (stub, script) => {
     const { name, hints } = JSON.parse(script.textContent);
-    const [stub, checks] = [script.previousElementSibling, script.nextElementSibling];
     const original = code(stub);
     let given = 0;
     let before = null; // what Start over took away
@@ -58,12 +66,12 @@
       const result = await parts.busily({ kind: "check", name,
         source: box.text(), texts: textsAbove(stub) });
       if (!result) return;
-      if (result.status) parts.show(result.message, result.status);
+      if (result.status) parts.show(unwrap(result.message), result.status);
       if (result.status === "correct") setDone(name, true);
     };
     const hint = () => {
       given = Math.min(given + 1, hints.length);
-      parts.show(hints[given - 1], "hint");
+      parts.show(unwrap(hints[given - 1]), "hint");
     };
     const startOver = () => {
       const next = before ?? original;
@@ -84,10 +92,15 @@
       button("Hint", hint), over]);
     const box = editor(read().typed[name] ?? original, {
       label: `Your answer to ${name}`, onChange, onCheck: check });
-    parts.line.textContent = firstTime();
-    stub.hidden = checks.hidden = true;
+    const done = make("span", { className: "inpage-done" });
+    parts.row.append(done);
+    parts.line.textContent = firstTime;
+    stub.hidden = script.nextElementSibling.hidden = true;
     stub.after(box.place, parts.element);
-    cells.push({ cell: stub, text: box.text }, { cell: checks, text: () => "" });
+    cells.push({ cell: stub, text: box.text });
+    const showDone = () => { done.textContent = read().done[name] ? "Done" : ""; };
+    addEventListener("kept", showDone);
+    showDone();
   };
 
   // Any other cell: the listing stays, until the reader wants to edit it.
@@ -105,7 +118,8 @@
         onChange: (next) => keep(key, next, original) });
       listing(cell).closest(".cell_input").after(box.place);
       listing(cell).closest(".cell_input").hidden = true;
-      edit.remove();
+      edit.textContent = "Start over";
+      edit.onclick = () => box.put(original);
       if (!kept) box.place.querySelector("textarea").focus();
     };
     const edit = button("Edit", () => openEditor());
@@ -119,12 +133,13 @@
 
   const begin = () => {
     if (!inPage.canRun) return;
-    const scripts = new Map(all("script.inpage-exercise").map((script) =>
-      [script.previousElementSibling, script]));
-    const checks = new Set([...scripts.values()].map((s) => s.nextElementSibling));
-    for (const cell of all(".bd-article .cell").filter(listing)) {
-      if (scripts.has(cell)) exercise(scripts.get(cell));
-      else if (!checks.has(cell)) other(cell);
+    const found = all(".bd-article .cell").filter(listing).map((cell) => ({ cell,
+      before: cell.previousElementSibling, after: cell.nextElementSibling }));
+    for (const { cell, before, after } of found) {
+      if (after?.matches(BESIDE)) exercise(cell, after);
+      else if (data.cells && !before?.matches(`${BESIDE}, .inpage-colab`)
+        && !after?.matches(".inpage-colab")) other(cell);
+      else cells.push({ cell, text: () => before?.matches(BESIDE) ? "" : code(cell) });
     }
   };
   document.addEventListener("DOMContentLoaded", begin);

@@ -1,0 +1,72 @@
+"""A content security policy in every page: what the book ships may run, nothing else.
+
+A script in a notebook's output, a handler in its HTML or a `javascript:` link
+in a formula is inert: only scripts of the theme have their hash in the policy.
+"""
+import base64
+import hashlib
+import html
+import json
+import re
+from pathlib import Path
+
+ARTICLE = re.compile(r"<article\b.*</article>|<div class=\"slides\">.*</body>",
+                     re.DOTALL)
+INLINE = re.compile(r"<script(?![^>]*\bsrc=)(?![^>]*application/json)[^>]*>"
+                    r"(.*?)</script>", re.DOTALL)
+HANDLER = re.compile(r'\son[a-z]+="([^"]*)"')
+WRITTEN = re.compile(r'document\.write\(("(?:[^"\\]|\\.)*")\)')
+POLICY = (
+    "default-src 'none'; script-src {}; style-src 'self' 'unsafe-inline'; "
+    "img-src 'self' data:; font-src 'self' data:; connect-src 'self'; "
+    "worker-src 'self'; frame-src 'self'; form-action 'self'; base-uri 'none'")
+
+
+def add_policies(app, exception):
+    if exception is not None or app.builder.name != "html":
+        return
+    speaker = speakers_scripts(Path(app.outdir, "_static/reveal/notes.js"))
+    for page in Path(app.outdir).rglob("*.html"):
+        text = page.read_text(encoding="utf-8")
+        if "<head>" in text:
+            more = speaker if page.name.endswith(".slides.html") else []
+            page.write_text(with_policy(text, more), encoding="utf-8")
+
+
+def with_policy(page, more=()):
+    """The page with its policy first in its head."""
+    meta = ('<meta http-equiv="Content-Security-Policy" content="'
+            f'{html.escape(policy(page, more))}">')
+    return page.replace("<head>", f"<head>\n{meta}", 1)
+
+
+def policy(page, more=()):
+    """`more` are scripts that the page writes into a window of its own."""
+    around = ARTICLE.sub("", page)
+    scripts = [*INLINE.findall(around), *more]
+    handlers = [html.unescape(code) for code in HANDLER.findall(around)]
+    sources = ["'self'", *map(hashed, dict.fromkeys(scripts))]
+    if handlers:
+        sources += ["'unsafe-hashes'", *map(hashed, dict.fromkeys(handlers))]
+    return POLICY.format(" ".join(sources))
+
+
+def hashed(script):
+    digest = hashlib.sha256(script.encode()).digest()
+    return f"'sha256-{base64.b64encode(digest).decode()}'"
+
+
+def speakers_scripts(plugin):
+    """The scripts in the window that reveal.js writes for the speaker."""
+    if not plugin.exists():
+        return []
+    literals = WRITTEN.findall(plugin.read_text(encoding="utf-8"))
+    texts = [json.loads(re.sub(r"\\x([0-9a-f]{2})", r"\\u00\1", literal)
+                        .replace("\\'", "'")) for literal in literals]
+    return [script for text in texts for script in INLINE.findall(text)]
+
+
+def setup(app):
+    # After everything is written, before the archive is packed.
+    app.connect("build-finished", add_policies, priority=850)
+    return {"parallel_read_safe": True, "parallel_write_safe": True}
