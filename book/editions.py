@@ -16,6 +16,7 @@ from docutils import nodes
 from sphinx.transforms import SphinxTransform
 
 from book import notebooks, pins, slides
+from book.inpage import bundle
 
 LECTURERS = "chapters/for_lecturers"
 SOLUTIONS = "chapters/solutions/"
@@ -84,7 +85,8 @@ def links(app, pagename, pathto):
     if pagename == app.config.master_doc:
         address = pathto(archive_name(), resource=True)
         found = (f'<a href="{address}" download>The whole book to read '
-                 "offline (zip)</a>")
+                 "offline (zip)</a>"
+                 f'<a href="{pathto("licences")}">Licences</a>')
     elif is_chapter(pagename):
         found = deck_links(app, pagename, "Slides", "PDF of the slides")
         found += printed(pagename, "", "PDF")
@@ -157,15 +159,22 @@ def drop_what_no_page_loads(static, mathjax):
     # The icons come from the theme's fonts; this would load them once more.
     (static / "scripts" / "fontawesome.js").write_text("")
     used = {mathjax, "core.js", "loader.js", "startup.js"}
-    for bundle in (static / "mathjax").glob("*.js"):  # a megabyte or two each
-        if bundle.name not in used:
-            bundle.unlink()
+    unused = [file for file in (static / "mathjax").glob("*.js")
+              if file.name not in used]  # a megabyte or two each
+    unused += [file for file in (static / "mathjax/sre/mathmaps").glob("*.json")
+               if file.stem not in ("base", "en")]  # languages of speech
+    for file in [*unused, *static.rglob("*.map")]:
+        file.unlink()
 
 
 def pack(folder, name):
-    """The folder's files in one archive, below one folder of its name."""
+    """The folder's files in one archive, below one folder of its name.
+
+    Without Python for the pages: a page read from a file cannot start it.
+    """
     files = sorted(path for path in folder.rglob("*") if path.is_file()
-                   and path.suffix != ".zip" and path.name != ".buildinfo")
+                   and path.suffix != ".zip" and path.name != ".buildinfo"
+                   and path.parent.name != bundle.name())
     with zipfile.ZipFile(folder / name, "w", zipfile.ZIP_DEFLATED) as archive:
         for path in files:
             archive.write(path, Path(name).stem / path.relative_to(folder))

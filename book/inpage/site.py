@@ -26,6 +26,7 @@ FIRST = "chapters/index"
 OFFER = ('<p class="inpage-colab"><a href="{}">Do this exercise in Colab</a>: '
          "{}.</p>")
 NO_TORCH = "it needs torch, which does not run in a page"
+FROM_A_FILE = "a page that is read from a file runs no Python"
 NO_RUNTIME = "this copy of the book holds no Python for its pages"
 
 
@@ -67,7 +68,8 @@ def beside(exercise, docname):
     if fetch.runtime_at_hand() is None:
         return OFFER.format(colab(docname), NO_RUNTIME)
     hints = [hint_text(exercise, n + 1) for n in range(len(exercise.hints))]
-    return as_data({"name": exercise.name, "hints": hints},
+    return as_data({"name": exercise.name, "hints": hints,
+                    "offer": OFFER.format(colab(docname), FROM_A_FILE)},
                    'class="inpage-exercise"')
 
 

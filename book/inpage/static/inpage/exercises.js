@@ -132,7 +132,8 @@
   };
 
   const begin = () => {
-    if (!inPage.canRun) return;
+    if (!inPage.canRun) return all(BESIDE).forEach((script) =>
+      script.insertAdjacentHTML("afterend", JSON.parse(script.textContent).offer));
     const found = all(".bd-article .cell").filter(listing).map((cell) => ({ cell,
       before: cell.previousElementSibling, after: cell.nextElementSibling }));
     for (const { cell, before, after } of found) {
