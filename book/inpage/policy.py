@@ -26,28 +26,36 @@ def add_policies(app, exception):
     if exception is not None or app.builder.name != "html":
         return
     speaker = speakers_scripts(Path(app.outdir, "_static/reveal/notes.js"))
-    for page in Path(app.outdir).rglob("*.html"):
-        text = page.read_text(encoding="utf-8")
-        if "<head>" in text:
-            more = speaker if page.name.endswith(".slides.html") else []
-            page.write_text(with_policy(text, more), encoding="utf-8")
+    pages = {path: path.read_text(encoding="utf-8")
+             for path in Path(app.outdir).rglob("*.html")}
+    # All handlers everywhere: the search page parses the other pages.
+    handlers = {code for page in pages.values() for code in of_handlers(page)}
+    for path, page in pages.items():
+        if "<head>" in page:
+            more = speaker if path.name.endswith(".slides.html") else []
+            path.write_text(with_policy(page, handlers, more),
+                            encoding="utf-8")
 
 
-def with_policy(page, more=()):
+def of_handlers(page):
+    """The theme's own event handlers, such as its button for printing."""
+    return [html.unescape(code)
+            for code in HANDLER.findall(ARTICLE.sub("", page))]
+
+
+def with_policy(page, handlers=(), more=()):
     """The page with its policy first in its head."""
-    meta = ('<meta http-equiv="Content-Security-Policy" content="'
-            f'{html.escape(policy(page, more))}">')
+    said = html.escape(policy(page, handlers, more), quote=False)
+    meta = f'<meta http-equiv="Content-Security-Policy" content="{said}">'
     return page.replace("<head>", f"<head>\n{meta}", 1)
 
 
-def policy(page, more=()):
+def policy(page, handlers=(), more=()):
     """`more` are scripts that the page writes into a window of its own."""
-    around = ARTICLE.sub("", page)
-    scripts = [*INLINE.findall(around), *more]
-    handlers = [html.unescape(code) for code in HANDLER.findall(around)]
+    scripts = [*INLINE.findall(ARTICLE.sub("", page)), *more]
     sources = ["'self'", *map(hashed, dict.fromkeys(scripts))]
     if handlers:
-        sources += ["'unsafe-hashes'", *map(hashed, dict.fromkeys(handlers))]
+        sources += ["'unsafe-hashes'", *map(hashed, sorted(handlers))]
     return POLICY.format(" ".join(sources))
 
 

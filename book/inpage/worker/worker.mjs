@@ -26,6 +26,7 @@ self.fetch = async (input, options) => {
     return new Response(answer.body.pipeThrough(counter()), { headers });
   } catch (error) {
     missing ??= `${name}: ${error.message}`;
+    postMessage({ failed: missing }); // Pyodide itself may wait for ever
     throw error;
   }
 };
@@ -36,6 +37,8 @@ const counter = () => new TransformStream({
     out.enqueue(chunk);
   },
 });
+
+self.onunhandledrejection = (event) => event.preventDefault(); // said above
 
 const start = async () => {
   const pyodide = await loadPyodide({
