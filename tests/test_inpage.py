@@ -72,6 +72,15 @@ def test_a_cell_says_its_error_and_its_line(session):
     assert found == "1\nLine 2: y / 0\nZeroDivisionError: division by zero"
 
 
+def test_a_module_that_a_page_has_not_is_left_out(session):
+    cells = session.Session()
+    above = "import math, gone_module, gone_too.part\nfrom gone_module import x"
+    assert cells.run([above, "math.pi > 3"])["message"] == "True\n"
+    found = cells.run([above, "math.pi > 3", "gone_module.y"])["message"]
+    assert found.endswith("name 'gone_module' is not defined\n"
+                          "(A page has no gone_module and gone_too: cells that need it run in Colab.)")
+
+
 def test_an_error_in_the_standard_library_is_the_learners_line(session):
     source = "import json\ndef dot_score(query, key):\n    return json.loads('{')"
     assert "line 3: return json.loads('{')" in session.check("dot_score", source, [])["message"]

@@ -19,7 +19,6 @@ from book import notebooks
 from book.inpage import bundle, fetch
 
 CHECK = re.compile(r"""\s*check\((["'])(\w+)\1, *\w+\)\s*""")
-NEEDS_MORE = re.compile(r"^\s*(import|from) (torch|triton)\b", re.MULTILINE)
 SCRIPTS = ("python.js", "store.js", "editor.js", "exercises.js",
            "progress.js")
 FIRST = "chapters/index"
@@ -93,8 +92,7 @@ def add_data(app, pagename, templatename, context, doctree):
         return
     values = {"chapters": chapters(app), "page": pagename}
     if is_chapter(pagename) and bundle.files():
-        values.update(runtime_data(context["pathto"]),
-                      cells=is_for_numpy(app, pagename))
+        values.update(runtime_data(context["pathto"]))
     context["body"] += as_data(values, 'id="inpage-data"')
     for name in SCRIPTS:
         app.add_js_file("inpage/" + name, loading_method="defer")
@@ -130,10 +128,6 @@ def read_code(path):
     notebook = nbformat.read(path, as_version=4)
     return [cell["source"] for cell in notebook["cells"]
             if cell["cell_type"] == "code"]
-
-
-def is_for_numpy(app, page):
-    return not any(map(NEEDS_MORE.search, code_cells(app, page)))
 
 
 def ship(app, exception):

@@ -5,6 +5,7 @@ statements above that the answer needs; Run goes on in one session, in order, as
 """
 import ast
 import contextlib
+import copy
 import io
 import linecache
 import sys
@@ -15,6 +16,7 @@ from attnlib.exercises import grade
 from attnlib.exercises.sandbox.call import Captured
 
 LONGEST = 20_000  # characters of what a cell prints
+NOT_HERE = "(A page has no {}: cells that need it run in Colab.)"
 
 
 def without_figures():
@@ -124,7 +126,7 @@ class Session:
     """The cells that have run, in order, and the names that they have left."""
 
     def __init__(self):
-        self.space, self.ran = {"__name__": "__main__"}, []
+        self.space, self.ran, self.missing = {"__name__": "__main__"}, [], set()
 
     def run(self, cells, announce=lambda text: None):
         """Run the last of the cells, and before it those above that have not run as they stand now."""
@@ -148,13 +150,25 @@ class Session:
                 for statement in body:
                     self.step(statement, file, statement is body[-1])
         except BaseException as error:
-            return printed.text + own_lines(error, file)
+            because = f"\n{NOT_HERE.format(' and '.join(sorted(self.missing)))}" if self.missing else ""
+            return printed.text + own_lines(error, file) + because
         return printed.text
 
     def step(self, statement, file, last):
+        if isinstance(statement, (ast.Import, ast.ImportFrom)):
+            return self.take(statement, file)
         if not (last and isinstance(statement, ast.Expr)):
             return run_statement(statement, self.space, file)
         value = eval(compile(ast.Expression(statement.value), file, "eval"), self.space)
         if value is not None:
             print(repr(value))
 
+    def take(self, statement, file):
+        """Import what a page has: one import cell often names torch beside NumPy."""
+        for alias in statement.names:
+            alone = copy.copy(statement)
+            alone.names = [alias]
+            try:
+                run_statement(alone, self.space, file)
+            except ModuleNotFoundError as error:
+                self.missing.add(error.name.split(".")[0])
