@@ -93,6 +93,8 @@ def add_data(app, pagename, templatename, context, doctree):
     values = {"chapters": chapters(app), "page": pagename}
     if is_chapter(pagename) and bundle.files():
         values.update(runtime_data(context["pathto"]))
+    if pagename == FIRST:
+        context["body"] += '<section id="your-progress" hidden></section>'
     context["body"] += as_data(values, 'id="inpage-data"')
     for name in SCRIPTS:
         app.add_js_file("inpage/" + name, loading_method="defer")

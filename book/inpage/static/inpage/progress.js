@@ -77,9 +77,10 @@
       make("button", { type: "button", textContent: "Save as a file", onclick: save }),
       make("button", { type: "button", textContent: "Read from a file",
         onclick: () => { input.value = ""; input.click(); } }));
-    const section = make("section", { id: "your-progress", className: "inpage-book" },
-      make("h2", { textContent: "Your progress" }), total, list, buttons, input, said);
-    document.querySelector(".bd-article").append(section);
+    const section = document.getElementById("your-progress");
+    section.append(make("h2", { textContent: "Your progress" }), total, list, buttons, input, said);
+    section.className = "inpage-book";
+    section.hidden = false;
     if (location.hash === "#your-progress") section.scrollIntoView();
     return () => {
       const [done, count] = tally(everything());
