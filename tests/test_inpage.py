@@ -61,7 +61,7 @@ def test_what_stops_before_a_check_shows_the_learners_own_line(session, source, 
 def test_cells_run_in_order_and_go_on_where_they_were(session):
     cells, said = session.Session(), []
     assert cells.run(["x = [1]", "x.append(2)", "x"], said.append)["message"] == "[1, 2]\n"
-    assert said == ["Running what stands above: 1 of 2.", "Running what stands above: 2 of 2."]
+    assert said == ["cell 1 of 2", "cell 2 of 2"]
     assert cells.run(["x = [1]", "x.append(2)", "x", "print(x)"], said.append)["message"] == "[1, 2]\n"
     assert len(said) == 2  # nothing above has run again
     assert cells.run(["x = [5]", "x.append(2)", "x"])["message"] == "[5, 2]\n"

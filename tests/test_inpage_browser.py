@@ -112,7 +112,7 @@ class Exercise:
         return output.text_content()
 
     def line(self):
-        return self.panel.locator(".inpage-line").text_content()
+        return self.panel.locator("[role=status] .inpage-line").text_content()
 
     def check(self, source):
         self.type(source)
@@ -120,7 +120,7 @@ class Exercise:
         return self.said()
 
     def done_with(self, words):
-        self.panel.locator(".inpage-line", has_text=words).wait_for()
+        self.panel.locator("[role=status] .inpage-line", has_text=words).wait_for()
 
 
 def answer(line, name="softmax", parameters="scores, axis=-1"):
@@ -211,6 +211,13 @@ def test_two_exercises_take_turns(softmax):
     softmax.press("Check")
     row.press("Check")
     assert "softmax_row: not yet." in row.said() and "softmax: correct." in softmax.said()
+    softmax.type(ENDLESS)
+    softmax.press("Check")
+    row.press("Check")
+    row.done_with("Waiting")
+    row.press("Stop")
+    softmax.press("Stop")
+    row.done_with("Stopped.")
 
 
 @pytest.mark.parametrize("has_editor", [True, False])

@@ -134,7 +134,7 @@ class Session:
         if self.ran[: len(above)] != above[: len(self.ran)]:  # one of them was edited since
             self.__init__()
         for number in range(len(self.ran), len(above)):
-            announce(f"Running what stands above: {number + 1} of {len(above)}.")
+            announce(f"cell {number + 1} of {len(above)}")
             self.one(number, above[number])
         text = self.one(len(above), cells[-1])
         self.ran = cells

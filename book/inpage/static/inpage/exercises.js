@@ -2,7 +2,7 @@
 (() => {
   const BESIDE = "script.inpage-exercise"; // between a stub and its check
   const ELSEWHERE = /\b(torch|triton)\b/; // what a page cannot run
-  const { all, make, data, ask, stop, editor, read, keep, setDone } = inPage;
+  const { all, make, data, ask, stopIt, editor, read, keep, setDone } = inPage;
   const button = (text, press, properties = {}) =>
     make("button", { type: "button", textContent: text, onclick: press, ...properties });
   const listing = (cell) => cell.querySelector(".cell_input pre");
@@ -27,12 +27,17 @@
   // Buttons, a line that says what goes on, and the output.
   const panel = (label, buttons) => {
     const line = make("p", { className: "inpage-line" });
+    const amount = make("p", { className: "inpage-line" }); // not read aloud
     const output = make("pre", { className: "inpage-output", hidden: true });
     const live = make("div", {}, line, output);
     live.setAttribute("role", "status");
-    const halt = button("Stop", () => stop(), { disabled: true });
+    const say = (text, howFar = "") => {
+      if (line.textContent !== text) line.textContent = text;
+      amount.textContent = howFar;
+    };
+    const halt = button("Stop", () => stopIt(say), { disabled: true });
     const row = make("div", { className: "inpage-buttons" }, ...buttons, halt);
-    const element = make("div", { className: "inpage-panel" }, row, live);
+    const element = make("div", { className: "inpage-panel" }, row, amount, live);
     element.setAttribute("role", "group");
     element.setAttribute("aria-label", label);
     const show = (text, status = "") => {
@@ -46,13 +51,13 @@
       isBusy = true;
       halt.disabled = false;
       show("");
-      const result = await ask(question, (text) => { line.textContent = text; });
+      const result = await ask(question, say);
       isBusy = false;
       halt.disabled = true;
-      line.textContent = result.failed || result.stopped ? result.message : "";
+      say(result.failed || result.stopped ? result.message : "");
       return result;
     };
-    return { element, row, line, show, busily };
+    return { element, row, say, show, busily };
   };
 
   const firstTime = `The first check loads Python into this page: ${data.megabytes} MB, once.`;
@@ -95,7 +100,7 @@
       label: `Your answer to ${name}`, onChange, onCheck: check });
     const done = make("span", { className: "inpage-done" });
     parts.row.append(done);
-    parts.line.textContent = firstTime;
+    parts.say(firstTime);
     stub.hidden = script.nextElementSibling.hidden = true;
     stub.after(box.place, parts.element);
     cells.push({ cell: stub, text: box.text });
@@ -133,8 +138,10 @@
   };
 
   const begin = () => {
-    if (!inPage.canRun) return all(BESIDE).forEach((script) =>
-      script.insertAdjacentHTML("afterend", JSON.parse(script.textContent).offer));
+    if (!inPage.canRun) return all(BESIDE).forEach((script) => {
+      script.insertAdjacentHTML("afterend", JSON.parse(script.textContent).offer);
+      script.nextElementSibling.classList.add("inpage-from-file");
+    });
     const found = all(".bd-article .cell").filter(listing).map((cell) => ({ cell,
       before: cell.previousElementSibling, after: cell.nextElementSibling }));
     for (const { cell, before, after } of found) {

@@ -48,12 +48,15 @@ window.inPage = (() => {
       isReady = true;
       return begin();
     }
-    if (message.loaded) current?.say("Loading Python: "
-      + `${megabytes(message.loaded)} of ${megabytes(data.bytes)} MB.`);
+    if (message.loaded) current?.say("Loading Python.",
+      `${megabytes(message.loaded)} of ${megabytes(data.bytes)} MB`);
     if (!current || message.id !== current.id) return;
-    if (message.announce) current.say(message.announce);
-    if (message.broken) stop("Python broke down at this. Try again: "
-      + "a new one is started.");
+    if (message.announce) {
+      current.say("Running what stands above.", message.announce);
+      limit(); // each cell has its own time
+    }
+    if (message.broken) stop("Python broke down at this: often a "
+      + "call of itself without end. The next check has a new one.");
     if (message.result) answered(message.result);
   };
   const answered = (result) => {
@@ -64,9 +67,13 @@ window.inPage = (() => {
   const begin = () => {
     if (!current) return;
     current.say("Running.");
+    limit();
+    worker.postMessage(current.question);
+  };
+  const limit = () => {
+    clearTimeout(current.timer);
     current.timer = setTimeout(() => stop(`Stopped after ${LONGEST} seconds. `
       + "Something here does not end, or is much too slow."), LONGEST * 1000);
-    worker.postMessage(current.question);
   };
   const stop = (message = "Stopped.") => {
     const wasReady = isReady;
@@ -75,10 +82,16 @@ window.inPage = (() => {
     if (wasReady) start();
   };
 
-  // One question: {kind, name, source, texts}; `say` gets lines of progress.
+  const cancelled = new Set(); // before their turn came
+  const stopIt = (say) => current?.say === say ? stop() : cancelled.add(say);
+
+  // One question: {kind, name, source, texts}; `say` gets what goes on, and
+  // in a second text how far it is.
   const ask = (question, say) => {
     const id = (count += 1);
-    const turn = queue.then(() => new Promise((resolve) => {
+    if (current) say("Waiting for what runs before.");
+    const turn = queue.then(() => cancelled.delete(say) ? {
+      stopped: true, message: "Stopped." } : new Promise((resolve) => {
       current = { id, say, resolve, question: { ...question, id } };
       if (!worker) start();
       if (isReady) begin();
@@ -89,6 +102,6 @@ window.inPage = (() => {
   };
 
   const isServed = location.protocol.startsWith("http");
-  return { all, make, data, ask, stop, megabytes,
+  return { all, make, data, ask, stopIt,
     canRun: Boolean(data.python) && isServed && "Worker" in window };
 })();
