@@ -5,6 +5,7 @@ paragraph, the whole book as one archive; and, where the environment variable
 BOOK_EDITION is "student", the book without its solutions.
 """
 import html
+import json
 import os
 import re
 import zipfile
@@ -152,6 +153,7 @@ def finish(app, exception):
     if exception is None and app.builder.name == "html":
         drop_what_no_page_loads(Path(app.outdir) / "_static",
                                 Path(app.config.mathjax_path).name)
+        leave_figures_out(Path(app.outdir) / "_sources")
         pack(Path(app.outdir), archive_name())
 
 
@@ -165,6 +167,17 @@ def drop_what_no_page_loads(static, mathjax):
                if file.stem not in ("base", "en")]  # languages of speech
     for file in [*unused, *static.rglob("*.map")]:
         file.unlink()
+
+
+def leave_figures_out(sources):
+    """From the notebooks to download: a quarter of the site, which its pages show and a run draws again."""
+    for path in sources.rglob("*.ipynb"):
+        notebook = json.loads(path.read_text(encoding="utf-8"))
+        for cell in notebook["cells"]:
+            for output in cell.get("outputs", ()):
+                output.get("data", {}).pop("image/png", None)
+        path.write_text(json.dumps(notebook, ensure_ascii=False, indent=1),
+                        encoding="utf-8")
 
 
 def pack(folder, name):

@@ -4,10 +4,13 @@ import io
 import re
 import zipfile
 
+import nbformat
 import numpy as np
 import pytest
+from nbformat.v4 import new_code_cell, new_notebook, new_output
 
 from attnlib.exercises.engine.find import exercises
+from book import editions
 from book.inpage import bundle, fetch, licences, policy, site
 from book.notebooks import ROOT
 
@@ -194,3 +197,14 @@ def test_no_part_of_the_runtime_is_in_the_repository():
     large = [path for path in (ROOT / "book" / "inpage").rglob("*")
              if path.is_file() and path.stat().st_size > 100_000]
     assert large == []
+
+
+def test_notebooks_to_download_keep_their_texts_and_leave_their_figures(tmp_path):
+    outputs = [new_output("stream", text="1\n"), new_output("display_data", {"image/png": "AA", "text/plain": "x"})]
+    path = tmp_path / "chapters" / "a.ipynb"
+    path.parent.mkdir()
+    nbformat.write(new_notebook(cells=[new_code_cell("1", outputs=outputs)]), path)
+    editions.leave_figures_out(tmp_path)
+    text = path.read_text(encoding="utf-8")
+    assert "image/png" not in text and '"x"' in text and "1\\n" in text
+    nbformat.validate(nbformat.read(path, 4))
