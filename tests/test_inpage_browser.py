@@ -156,6 +156,7 @@ def test_wrong_answers_are_named_and_a_syntax_error_shows_its_line(softmax):
     assert "keepdims" in softmax.check(RIGHT.replace(", keepdims=True", ""))
     assert "Line 2 is not Python." in softmax.check(answer("return np.exp(scores"))
     assert "line 2: return scores.maximum()" in softmax.check(answer("return scores.maximum()"))
+    assert "line 3: return json.loads('{')" in softmax.check(answer("import json\nreturn json.loads('{')"))
     assert "softmax, hint 1 of 4:" in (softmax.press("Hint"), softmax.said())[1]
 
 

@@ -17,9 +17,9 @@ INLINE = re.compile(r"<script(?![^>]*\bsrc=)(?![^>]*application/json)[^>]*>"
 HANDLER = re.compile(r'\son[a-z]+="([^"]*)"')
 WRITTEN = re.compile(r'document\.write\(("(?:[^"\\]|\\.)*")\)')
 POLICY = (
-    "default-src 'none'; script-src {}; style-src 'self' 'unsafe-inline'; "
-    "img-src 'self' data:; font-src 'self' data:; connect-src 'self'; "
-    "worker-src 'self'; frame-src 'self'; form-action 'self'; base-uri 'none'")
+    "default-src 'self'; script-src {}; style-src 'self' 'unsafe-inline'; "
+    "img-src 'self' data:; font-src 'self' data:; object-src 'none'; "
+    "form-action 'self'; base-uri 'none'")
 
 
 def add_policies(app, exception):
