@@ -131,6 +131,17 @@ RIGHT = answer("e = np.exp(scores - scores.max(axis=axis, keepdims=True))\nretur
 PLAIN = answer("e = np.exp(scores)\nreturn e / e.sum(axis=axis, keepdims=True)")
 
 
+ASK = """async (questions) => {
+  const results = [];
+  for (const question of questions) {
+    const began = performance.now();
+    const { status, mistakes, message, heap } = await inPage.ask({ kind: "check", ...question }, () => {});
+    results.push({ status, mistakes, message, heap, ms: performance.now() - began });
+  }
+  return results;
+}"""
+
+
 # --- an exercise ---
 
 def test_nothing_is_loaded_before_the_first_check(softmax):
@@ -189,7 +200,9 @@ def test_what_nobody_stops_ends_after_30_seconds(softmax):
 
 
 def test_memory_that_is_eaten_up_is_an_error_and_the_next_check_works(softmax):
-    assert "MemoryError" in softmax.check(answer("x = [0]\nwhile True:\n    x = x + x"))
+    eater = {"name": "softmax", "source": answer("x = [0]\nwhile True:\n    x = x + x"), "texts": []}
+    found = softmax.page.evaluate(ASK, [eater])[0]
+    assert "MemoryError" in found["message"] and found["heap"] <= 2**30
     assert "MemoryError" in softmax.check(answer("return np.ones((15_000, 15_000))"))
     assert softmax.check(RIGHT).startswith("softmax: correct.")
 
@@ -331,17 +344,6 @@ def session():
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
     return module
-
-
-ASK = """async (questions) => {
-  const results = [];
-  for (const question of questions) {
-    const began = performance.now();
-    const { status, mistakes, message } = await inPage.ask({ kind: "check", ...question }, () => {});
-    results.push({ status, mistakes, message, ms: performance.now() - began });
-  }
-  return results;
-}"""
 
 
 def solutions():

@@ -61,7 +61,7 @@ const answer = ({ session, cells, pyodide }, { id, kind, name, source, texts }) 
     : cells.run(given, (text) => postMessage({ id, announce: text }));
   const plain = result.toJs({ dict_converter: Object.fromEntries });
   const heap = pyodide._module.HEAP8.length;
-  return { ...plain, restart: plain.restart || heap > MOST / 2 };
+  return { ...plain, heap, restart: plain.restart || heap > MOST / 2 };
 };
 
 const python = start();
