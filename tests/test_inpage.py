@@ -70,6 +70,10 @@ def test_cells_run_in_order_and_go_on_where_they_were(session):
     assert cells.run(["x = [5]", "x.append(2)", "x"])["message"] == "[5, 2]\n"
 
 
+def test_what_fails_in_a_cell_above_is_passed_over(session):
+    assert session.Session().run(["x = 1\ngone()\ny = 2", "not python", "x + y"])["message"] == "3\n"
+
+
 def test_a_cell_says_its_error_and_its_line(session):
     found = session.Session().run(["y = 1", "print(y)\ny / 0"])["message"]
     assert found == "1\nLine 2: y / 0\nZeroDivisionError: division by zero"

@@ -58,7 +58,8 @@ def wheel():
 
 
 def sources():
-    return sorted((ROOT / "attnlib").rglob("*.py"))
+    return sorted(path for path in (ROOT / "attnlib").rglob("*")
+                  if path.suffix in (".py", ".json"))
 
 
 def lock(found):

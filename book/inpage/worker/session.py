@@ -135,7 +135,7 @@ class Session:
             self.__init__()
         for number in range(len(self.ran), len(above)):
             announce(f"cell {number + 1} of {len(above)}")
-            self.one(number, above[number])
+            self.prepare(number, above[number])
         text = self.one(len(above), cells[-1])
         self.ran = cells
         return {"message": text, "restart": needs_restart(text, ())}
@@ -153,6 +153,15 @@ class Session:
             because = f"\n{NOT_HERE.format(' and '.join(sorted(self.missing)))}" if self.missing else ""
             return printed.text + own_lines(error, file) + because
         return printed.text
+
+    def prepare(self, number, source):
+        """Run a cell for those below it: what fails in it, for want of torch, say, is passed over."""
+        file = f"<cell {number + 1}>"
+        remember(file, source)
+        with contextlib.redirect_stdout(io.StringIO()), contextlib.redirect_stderr(io.StringIO()):
+            for statement in statements([source]):
+                with contextlib.suppress(Exception):
+                    self.step(statement, file, False)
 
     def step(self, statement, file, last):
         if isinstance(statement, (ast.Import, ast.ImportFrom)):
