@@ -307,6 +307,11 @@ def pin(options):
     return code
 
 
+def publish(options):
+    set_up()
+    return call(in_venv("python"), "-m", "book.publish")
+
+
 def bench(options):
     set_up()
     return call(in_venv("python"), "-m", "attnlib.bench",
@@ -409,6 +414,8 @@ def parse(arguments):
     add(serve, "show the book on this machine; builds it if needed"
         ).add_argument("--port", type=int,
                        help="default: the first free one from 8000 on")
+    add(publish, "push the notebooks, with this clone's public address filled "
+                 "in, to the branch that the Colab buttons name")
     add(bench, "measure attention beside other implementations; further "
                "arguments, such as --quick, go to attnlib.bench")
     add(pin, "write the versions in .venv into constraints.txt")

@@ -20,7 +20,7 @@ def problems(path):
     """All problems of the notebook in this file."""
     notebook = nbformat.read(path, as_version=4)
     found = [problem for check in CHECKS for problem in check(notebook)]
-    expected = notebooks.set_up_source(notebooks.repository())
+    expected = notebooks.set_up_source(notebooks.clone_of(path))
     return (found + set_up_cell(notebook, expected)
             + missing_files(notebook, path.parent))
 
@@ -200,8 +200,7 @@ def set_up_cell(notebook, expected):
     if first and first["source"] == expected and (
             notebooks.SET_UP_TAG in tags(first)) and not first["outputs"]:
         return []
-    return ["the first code cell is not the set-up cell for the address in "
-            "_config.yml: run `python3 run.py fill`"]
+    return ["the first code cell is not the set-up cell: run `python3 run.py fill`"]
 
 
 # --- Markdown that every reader's program shows -----------------------------
@@ -307,13 +306,9 @@ def missing_files(notebook, folder):
             and not (folder / target.split("#")[0]).exists()]
 
 
-def foreign_addresses(text, repository):
-    """The addresses in a text that are not the one in _config.yml."""
-    found = re.findall(r"github\.com/[\w.-]+/[\w-]+", text)
-    found += re.findall(r"github/[\w.-]+/[\w-]+(?=/blob)", text)
-    own = repository["url"].split("github.com/")[1]
-    return [address for address in found
-            if address.split("/", 1)[1] != own]
+def typed_addresses(text):
+    """Repositories that a text names: the book's own address is found (book/address.py), never typed."""
+    return re.findall(r"github\.com[/:][\w.-]+/[\w-]+|github/[\w.-]+/[\w-]+(?=/blob)", text)
 
 
 CHECKS = (

@@ -16,7 +16,7 @@ from attnlib.exercises.engine.questions import by_chapter
 from docutils import nodes
 from sphinx.transforms import SphinxTransform
 
-from book import notebooks, pins, slides
+from book import address, pins, slides
 from book.inpage import bundle
 
 LECTURERS = "chapters/for_lecturers"
@@ -84,8 +84,8 @@ def add_lines(app, pagename, templatename, context, doctree):
 def links(app, pagename, pathto):
     """Below the title: the same in other forms."""
     if pagename == app.config.master_doc:
-        address = pathto(archive_name(), resource=True)
-        found = (f'<a href="{address}" download>The whole book to read '
+        archive = pathto(archive_name(), resource=True)
+        found = (f'<a href="{archive}" download>The whole book to read '
                  "offline (zip)</a>"
                  f'<a href="{pathto("licences")}">Licences</a>')
     elif is_chapter(pagename):
@@ -146,7 +146,8 @@ def as_item(question):
 # --- the files --------------------------------------------------------------
 
 def archive_name():
-    return notebooks.repository()["url"].rstrip("/").split("/")[-1] + ".zip"
+    title = address.configured()["title"]
+    return re.sub(r"\W+", "-", title.lower()) + ".zip"
 
 
 def finish(app, exception):

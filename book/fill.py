@@ -1,7 +1,7 @@
 """Run notebooks and store their outputs: `python3 run.py fill [chapter...]`.
 
 A file is written only when all its cells ran, and a second run writes the
-same bytes. The first code cell follows the address in _config.yml.
+same bytes. The first code cell installs attnlib from the clone, where it is missing.
 """
 import json
 import os
@@ -71,7 +71,7 @@ def fill(path):
     """Run the notebook and store its outputs; return whether it changed."""
     before = path.read_bytes()
     notebook = read(before)
-    put_set_up(notebook, notebooks.set_up_source(notebooks.repository()))
+    put_set_up(notebook, notebooks.set_up_source(notebooks.clone_of(path)))
     execute(notebook, path.parent)
     tidy(notebook)
     after = (nbformat.writes(notebook).rstrip("\n") + "\n").encode()

@@ -3,15 +3,13 @@ import importlib.util
 import os
 from pathlib import Path
 
-import yaml
-
 ROOT = Path(__file__).resolve().parent.parent
 CHAPTERS = ROOT / "chapters"
 
 SET_UP = """\
 import importlib.util
 if importlib.util.find_spec("attnlib") is None:  # in Colab, say
-    %pip install --quiet --no-deps git+{url}@{branch}"""
+    %pip install --quiet --no-deps {place}"""
 SET_UP_TAG = "remove-cell"  # the book's readers have nothing to install
 DEVICE_TAG = "depends-on-device"  # on a GPU, or without Triton, the cell says something else
 
@@ -21,14 +19,15 @@ def notebook_paths(chapters=CHAPTERS):
                   if ".ipynb_checkpoints" not in path.parts)
 
 
-def repository(config=ROOT / "_config.yml"):
-    """The book's public address and branch: {"url": ..., "branch": ...}."""
-    return yaml.safe_load(config.read_text(encoding="utf-8"))["repository"]
+def set_up_source(place):
+    """The text of every notebook's first code cell, which installs from there."""
+    return SET_UP.format(place=place)
 
 
-def set_up_source(repository):
-    """The text of every notebook's first code cell."""
-    return SET_UP.format(**repository)
+def clone_of(path):
+    """The clone that a notebook lies in, seen from its folder: the sources name no address."""
+    folder = Path(path).resolve().parent
+    return Path(*[".."] * len(folder.relative_to(ROOT).parts)).as_posix() if ROOT in folder.parents else ".."
 
 
 def is_set_up(cell):

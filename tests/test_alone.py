@@ -20,6 +20,8 @@ from book import alone, notebooks
 from book.notebooks import CHAPTERS, ROOT
 
 pytestmark = pytest.mark.skipif(os.name == "nt", reason="links need rights")
+PUBLIC = "https://github.com/someone/a-book"
+CI = {"GITHUB_SERVER_URL": "https://github.com", "GITHUB_REPOSITORY": "someone/a-book", "GITHUB_SHA": "0123abc"}
 PACKAGE = ("attnlib", "pyproject.toml", "README.md", "LICENSE")
 NO_INDEX = (r"NewConnectionError|ConnectTimeout|ReadTimeout|name resolution|"
             r"(Could not find a version|No matching distribution).*setuptools")
@@ -27,7 +29,7 @@ NO_INDEX = (r"NewConnectionError|ConnectTimeout|ReadTimeout|name resolution|"
 
 # --- the environment --------------------------------------------------------
 
-def make_public(folder, branch):
+def make_public(folder):
     """A repository with attnlib as it is in this working tree."""
     folder.mkdir()
     for name in PACKAGE:
@@ -38,7 +40,7 @@ def make_public(folder, branch):
             shutil.copy(ROOT / name, folder)
     git = ["git", "-C", str(folder), "-c", "user.name=test",
            "-c", "user.email=test@example.org"]
-    subprocess.check_call([*git, "init", "--quiet", "--initial-branch", branch])
+    subprocess.check_call([*git, "init", "--quiet"])
     subprocess.check_call([*git, "add", "--all"])
     subprocess.check_call([*git, "commit", "--quiet", "--message", "all"])
 
@@ -48,8 +50,7 @@ class Colab:
 
     def __init__(self, folder):
         self.python = alone.make_colab(folder / "env")
-        repository = notebooks.repository()
-        make_public(folder / "public", repository["branch"])
+        make_public(folder / "public")
         alone.make_kernel(folder / "kernels" / "python3", self.python)
         self.kernels = [str(folder / "kernels")]
         hidden = ("PYTHONPATH", "PYTHONHOME", "VIRTUAL_ENV")
@@ -59,7 +60,7 @@ class Colab:
             MPLBACKEND="module://matplotlib_inline.backend_inline",
             PYTHONUTF8="1", PYTHONNOUSERSITE="1", GIT_CONFIG_COUNT="1",
             GIT_CONFIG_KEY_0=f"url.{folder / 'public'}.insteadOf",
-            GIT_CONFIG_VALUE_0=repository["url"])
+            GIT_CONFIG_VALUE_0=PUBLIC)
 
     def freeze(self):
         return subprocess.check_output(
@@ -100,7 +101,7 @@ print(spent.ru_utime + spent.ru_stime)"""
 def set_up(bare, tmp_path_factory):
     """(packages before, packages after, CPU seconds) of the set-up cell."""
     before = bare.freeze()
-    cell = notebooks.set_up_source(notebooks.repository())
+    cell = notebooks.set_up_source("git+" + PUBLIC)
     said, spent = bare.run([cell, CPU_SECONDS],
                            tmp_path_factory.mktemp("empty"))
     after = bare.freeze()
@@ -140,7 +141,7 @@ def test_set_up_installs_every_file_of_the_package(bare, set_up):
 
 
 def test_set_up_is_one_line_and_does_nothing_a_second_time(bare, set_up, tmp_path):
-    cell = notebooks.set_up_source(notebooks.repository())
+    cell = notebooks.set_up_source("git+" + PUBLIC)
     assert sum("install" in line for line in cell.splitlines()) == 1
     assert bare.run([cell], tmp_path) == [[]]
 
@@ -185,30 +186,27 @@ def test_a_second_binding_is_found(source, found):
 
 @pytest.fixture(scope="module")
 def built(tmp_path_factory):
-    """The book of a fork: built with another address and branch."""
+    """The book as the continuous integration of a fork builds it."""
     folder = tmp_path_factory.mktemp("fork")
     for name in ("chapters", "book"):
         shutil.copytree(ROOT / name, folder / name)
     for path in ROOT.iterdir():
         if path.is_file():
             shutil.copy(path, folder)
-    here = notebooks.repository()
-    config = (ROOT / "_config.yml").read_text(encoding="utf-8")
-    config = config.replace(here["url"], "https://github.com/someone/a-book")
-    config = config.replace(f"branch: {here['branch']}", "branch: draft")
-    (folder / "_config.yml").write_text(config, encoding="utf-8")
     subprocess.run([os.path.join(os.path.dirname(sys.executable), "jupyter-book"),
                     "build", "--quiet", "."], cwd=folder, check=True,
-                   env=dict(os.environ, PYTHONPATH=str(folder)),
+                   env=dict(os.environ, PYTHONPATH=str(folder), **CI),
                    stdout=subprocess.DEVNULL)
     return folder / "_build" / "html"
 
 
 @pytest.mark.parametrize("path", notebooks.notebook_paths(),
                          ids=lambda path: str(path.relative_to(CHAPTERS)))
-def test_colab_button_follows_the_address_in_config(built, path):
+def test_colab_button_follows_the_address(built, path):
     page = path.relative_to(ROOT)
     html = (built / page.with_suffix(".html")).read_text(encoding="utf-8")
     buttons = re.findall(r'href="(https://colab[^"]*)"', html)
     assert set(buttons) == {"https://colab.research.google.com/github/someone/"
-                            f"a-book/blob/draft/{page.as_posix()}"}
+                            f"a-book/blob/colab/{page.as_posix()}"}
+    download = nbformat.read(built / "_sources" / page, as_version=4)
+    assert [c.source for c in download.cells if notebooks.is_set_up(c)] == [notebooks.set_up_source(f"git+{PUBLIC}@0123abc")]

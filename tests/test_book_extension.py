@@ -1,4 +1,6 @@
 """Block quotes become boxes in the book, and stay plain Markdown outside."""
+import re
+
 import nbformat
 import pytest
 from docutils import nodes
@@ -6,8 +8,11 @@ from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
 from sphinx.errors import ExtensionError
 from sphinx.testing.util import SphinxTestApp
 
+import attnlib
+from attnlib import exercises
 from attnlib.exercises.engine.questions import questions
-from book import boxes
+from book import boxes, reference
+from book.notebooks import ROOT, notebook_paths
 
 PAGE = """\
 # Title
@@ -145,3 +150,75 @@ def test_a_chapter_has_the_number_of_its_file(tmp_path):
     assert numbers["chapters/07_seven"] == {"": (7,), "#first": (7, 1), "#second": (7, 2)}
     assert numbers["chapters/01_one"][""] == (1,) and numbers["other"][""] == (3,)
     assert "7.2. </span>Second" in page and "7. Seven" in index and "3. Other" in index
+
+
+# --- the back matter ----------------------------------------------------------
+
+GLOSSARY_PAGE = """\
+# Glossary
+
+- **raw score**, **raw scores**: a scaled dot product ([One](01_one.ipynb)).
+- **weight**: its share ([One](01_one.ipynb)).
+- **nowhere**: not said ([One](01_one.ipynb)).
+"""
+ONE = "# The *weight*\n\nThe [*weight*](01_one.ipynb) is linked, this **weight.** is not. *Raw scores* come first, *raw scores* again."
+
+
+@pytest.fixture(scope="module")
+def terms(tmp_path_factory):
+    """The glossary's HTML, its chapter's, and the warnings."""
+    folder = tmp_path_factory.mktemp("terms")
+    (folder / "chapters").mkdir()
+    (folder / "chapters" / "glossary.md").write_text(GLOSSARY_PAGE)
+    nbformat.write(new_notebook(cells=[new_markdown_cell(ONE)]), folder / "chapters" / "01_one.ipynb")
+    (folder / "index.md").write_text("# Book\n\n```{toctree}\nchapters/glossary\nchapters/01_one\n```\n")
+    (folder / "conf.py").write_text("extensions = ['myst_nb', 'book.reference']\n")
+    app = SphinxTestApp("html", srcdir=folder)
+    app.build()
+    pages = [(app.outdir / "chapters" / f"{name}.html").read_text() for name in ("glossary", "01_one")]
+    yield *pages, app.warning.getvalue()
+    app.cleanup()
+
+
+def test_terms_are_linked_both_ways(terms):
+    glossary, chapter, _ = terms
+    for name in ("term-raw-score", "term-weight"):
+        assert f'href="01_one.html#{name}"' in glossary and f'id="{name}"' in glossary
+        assert chapter.count(f'href="glossary.html#{name}"') == chapter.count(f'id="{name}"') == 1
+    assert '<strong id="term-weight"><a class="term' in chapter  # neither the title nor the link
+    assert '<em id="term-raw-score">' in chapter
+
+
+def test_a_term_that_its_chapter_does_not_define_is_a_warning(terms):
+    assert "no passage in italics or bold defines 'nowhere'" in terms[2]
+    assert "'weight'" not in terms[2]
+
+
+def test_a_docstring_keeps_its_formulas_and_its_code():
+    lines = ["One line with `code` and ``more``.", "", "    S = a * b", "    T = `x`", "", ":param a: `(n,)`", "    not set in",
+             ">>> `as it stands`"]
+    assert reference.in_rst(lines) == [
+        "One line with ``code`` and ``more``.", "", ".. code-block:: text", "", "    S = a * b", "    T = `x`", "",
+        ":param a: ``(n,)``", "    not set in", ">>> `as it stands`"]
+
+
+def test_the_reference_names_every_public_function():
+    page = (ROOT / "chapters" / "reference.md").read_text(encoding="utf-8")
+    names = [f"attnlib.{name}" for name in attnlib.__all__] + [f"attnlib.exercises.{name}" for name in exercises.__all__]
+    assert sorted(re.findall(r"auto(?:function|class):: (\S+)", page)) == sorted(names)
+
+
+def test_references_are_what_the_chapters_send_readers_to(tmp_path):
+    one = "# One\n\n**Read on.** Ada et al., *A Title* (1990), [doi:10.1/a](https://doi.org/10.1/a), begins. It's by van Dam\nand Lovelace, *No Link* (Journal, 1991): old. An *aside* (1992) is none."
+    for name, text in (("01_one", one), ("02_two", one.replace("One", "Two"))):
+        nbformat.write(new_notebook(cells=[new_markdown_cell("# " + name[3:]), new_markdown_cell(text)]), tmp_path / f"{name}.ipynb")
+    chapters = ["[one](01_one.ipynb)", "[two](02_two.ipynb)"]
+    assert reference.works(tmp_path) == {
+        "A Title": ("Ada et al.", "1990", ", [doi:10.1/a](https://doi.org/10.1/a)", chapters),
+        "No Link": ("van Dam and Lovelace", "Journal, 1991", "", chapters)}
+
+
+def test_every_title_that_a_chapter_names_is_in_the_list():
+    named = {title for path in notebook_paths() for title in re.findall(
+        r"\*([^*]+)\* \([^()]*\d{4}", reference.read_on(nbformat.read(path, as_version=4)))}
+    assert named == set(reference.works(ROOT / "chapters")) and len(named) > 40

@@ -401,7 +401,7 @@ def test_page_for_lecturers_uses_the_catalogues_names():
 
 def test_page_for_lecturers_plans_every_chapter():
     plans = set(re.findall(r"^\| \[[^]]+\]\((\w+\.ipynb)\)", PAGE, re.MULTILINE))
-    assert plans == {path.name for path in CHAPTERS.glob("*.ipynb")} - {"00_start_here.ipynb"}
+    assert plans == {path.name for path in CHAPTERS.glob("[0-9]*.ipynb")} - {"00_start_here.ipynb"}
 
 
 def test_page_for_lecturers_shows_a_line_that_the_command_prints(graded):

@@ -318,6 +318,12 @@ def test_endless_loop_ends_outside_the_main_thread(function, monkeypatch):
     assert sys.gettrace() is None and sys.getrecursionlimit() == before
 
 
+def test_an_alarm_while_a_limit_ends_gets_nowhere(monkeypatch):
+    monkeypatch.setattr(guard.Clock.__init__, "__defaults__", (0.1,))
+    monkeypatch.setattr(limit, "_jumps_to_itself", lambda code: bool(time.sleep(3 * limit.ALARM)))
+    assert grade("softmax", forever_in_a_bare_except).mistakes == ("endless loop",)
+
+
 IN_COMPILED_CODE = {
     "sum": lambda: sum(itertools.count()),
     "all": lambda: all(itertools.repeat(True)),

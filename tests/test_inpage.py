@@ -103,16 +103,20 @@ def test_no_count_overflows_where_integers_have_32_bits():
 
 def test_an_exercise_that_the_page_cannot_run_leads_to_colab(monkeypatch):
     monkeypatch.setattr(fetch, "runtime_at_hand", lambda: None)
-    for name in ("softmax", "attention_torch"):
-        text = site.beside(exercises()[name], "chapters/03_softmax")
-        assert re.search(r'<a href="https://colab[^"]*/chapters/03_softmax.ipynb">', text)
+    for url, said in (("https://github.com/a/b", r'<a href="https://colab[^"]*/a/b/blob/\w+/chapters/03_softmax.ipynb">'),
+                      (None, "Do this exercise in the chapter's notebook")):
+        monkeypatch.setattr(site.address, "find", lambda: url)
+        site.elsewhere.cache_clear()
+        for name in ("softmax", "attention_torch"):
+            assert re.search(said, site.beside(exercises()[name], "chapters/03_softmax"))
+    site.elsewhere.cache_clear()
 
 
 @needs_runtime
 def test_an_exercise_brings_its_hints_and_torch_leads_to_colab():
     text = site.beside(exercises()["softmax"], "chapters/03_softmax")
     assert text.startswith("<script type=\"application/json\"") and "hint 1 of 4: " in text
-    assert "colab" in site.beside(exercises()["attention_torch"], "chapters/03_softmax")[:60]
+    assert site.beside(exercises()["attention_torch"], "chapters/03_softmax").startswith('<p class="inpage-colab">')
 
 
 def test_data_cannot_end_its_script():

@@ -15,8 +15,7 @@ from PIL import Image
 from book import checks, figures, fill, notebooks
 from book.notebooks import CHAPTERS, ROOT
 
-REPOSITORY = {"url": "https://github.com/someone/a-book", "branch": "main"}
-SET_UP = notebooks.set_up_source(REPOSITORY)
+SET_UP = notebooks.set_up_source("..")
 ALT = "Two bars side by side; the left one is the higher."
 FIGURE = {"output_type": "display_data", "metadata": {},
           "data": {"image/png": "", "text/plain": "<Figure size 640x480 "
@@ -51,19 +50,18 @@ def test_notebooks_are_in_toc():
     assert pages - set(pages_in_toc()) == set()
 
 
-def test_readme_names_only_the_address_in_config():
+def test_readme_types_no_address():
     text = (ROOT / "README.md").read_text(encoding="utf-8")
-    assert checks.foreign_addresses(text, notebooks.repository()) == []
+    assert checks.typed_addresses(text) == []
 
 
 @pytest.mark.parametrize("text", [
     "git clone https://github.com/somebody/a-book",
     "https://colab.research.google.com/github/somebody/a-book/blob/main/x",
 ])
-def test_another_address_is_found(text):
-    assert checks.foreign_addresses(text, REPOSITORY)
-    assert not checks.foreign_addresses(
-        text.replace("somebody", "someone"), REPOSITORY)
+def test_a_typed_address_is_found(text):
+    assert checks.typed_addresses(text)
+    assert not checks.typed_addresses(text.replace("/somebody", ""))
 
 
 # --- the checks -------------------------------------------------------------
@@ -185,10 +183,10 @@ def test_kernel_must_be_python3():
     assert checks.kernel(bad)
 
 
-def test_set_up_cell_must_be_first_and_name_the_address():
+def test_set_up_cell_must_be_first_and_name_the_clone():
     good, bad = notebook(), notebook()
     assert checks.set_up_cell(good, SET_UP) == []
-    assert checks.set_up_cell(good, SET_UP.replace("someone", "another"))
+    assert checks.set_up_cell(good, SET_UP.replace("..", "../.."))
     bad["cells"].insert(1, code())
     assert checks.set_up_cell(bad, SET_UP)
     assert checks.set_up_cell({"cells": []}, SET_UP)

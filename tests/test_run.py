@@ -511,7 +511,7 @@ def test_fill_stores_outputs_and_is_byte_identical_on_a_rerun(chapter):
     assert chapter.read_bytes() == first and first.endswith(b"}\n")
     set_up, printed, raised = [c for c in read(chapter).cells
                                if c.cell_type == "code"]
-    assert set_up.source == notebooks.set_up_source(notebooks.repository())
+    assert set_up.source == notebooks.set_up_source(notebooks.clone_of(chapter))
     assert set_up.outputs == [] and set_up.metadata.tags == ["remove-cell"]
     assert printed.outputs[0].text == "α\n2\n"
     assert printed.id == "kept" and printed.metadata == {"tags": ["mine"]}

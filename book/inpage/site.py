@@ -15,15 +15,14 @@ from attnlib.exercises.engine.grading import hint_text
 from docutils import nodes
 from sphinx.transforms import SphinxTransform
 
-from book import notebooks
+from book import address
 from book.inpage import bundle, fetch
 
 CHECK = re.compile(r"""\s*check\((["'])(\w+)\1, *\w+\)\s*""")
 SCRIPTS = ("python.js", "store.js", "editor.js", "exercises.js",
            "progress.js")
 FIRST = "chapters/index"
-OFFER = ('<p class="inpage-colab"><a href="{}">Do this exercise in Colab</a>: '
-         "{}.</p>")
+OFFER = '<p class="inpage-colab">{}: {}.</p>'
 NO_TORCH = "it needs torch, which does not run in a page"
 FROM_A_FILE = "a page that is read from a file runs no Python"
 NO_RUNTIME = "this copy of the book holds no Python for its pages"
@@ -63,12 +62,12 @@ def checked_in(source):
 
 def beside(exercise, docname):
     if exercise.library != "numpy":
-        return OFFER.format(colab(docname), NO_TORCH)
+        return OFFER.format(elsewhere(docname), NO_TORCH)
     if fetch.runtime_at_hand() is None:
-        return OFFER.format(colab(docname), NO_RUNTIME)
+        return OFFER.format(elsewhere(docname), NO_RUNTIME)
     hints = [hint_text(exercise, n + 1) for n in range(len(exercise.hints))]
     return as_data({"name": exercise.name, "hints": hints,
-                    "offer": OFFER.format(colab(docname), FROM_A_FILE)},
+                    "offer": OFFER.format(elsewhere(docname), FROM_A_FILE)},
                    'class="inpage-exercise"')
 
 
@@ -77,11 +76,16 @@ def as_data(values, attributes):
     return f'<script type="application/json" {attributes}>{text}</script>'
 
 
-def colab(docname):
-    place = notebooks.repository()
-    path = place["url"].split("github.com/")[1]
-    return (f"https://colab.research.google.com/github/{path}/blob/"
-            f"{place['branch']}/{docname}.ipynb")
+@functools.cache
+def elsewhere(docname):
+    """The way to the chapter's notebook: in Colab, if the book has an address that it opens."""
+    url = address.find() or ""
+    if not url.startswith("https://github.com/"):
+        return "Do this exercise in the chapter's notebook"
+    path = url.split("github.com/")[1]
+    branch = address.configured()["branch"]
+    return (f'<a href="https://colab.research.google.com/github/{path}/blob/'
+            f'{branch}/{docname}.ipynb">Do this exercise in Colab</a>')
 
 
 # --- the page as a whole ----------------------------------------------------

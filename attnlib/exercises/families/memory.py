@@ -1,5 +1,9 @@
 """What values cannot show: how much memory a function holds while it runs."""
 
+import time
+
+from ..model import Mistake
+
 
 def peak_memory(run, *args):
     """(bytes that the call holds at most at one time, its outcome); 0 bytes where nobody can tell.
@@ -52,3 +56,24 @@ def grows(run, most, small, large):
     """
     held, outcome = peak_memory(run, *large)
     return held >= most and not outcome.failure and held - peak_memory(run, *small)[0] >= 0.8 * most
+
+
+ALL_SCORES = Mistake(
+    "scores of all keys kept",
+    does="While it runs it holds as many scores as n_q times n_k, in one array or in pieces.",
+    why="The point of going block by block is that the memory does not grow with the number of keys: for 100000 positions "
+        "the scores alone would take 40 gigabytes in float32. So no scores of a block are kept when the next one comes.",
+    ask="Which array in your function grows with n_k, and where does block_size stand in it?")
+
+
+def keeps_all_scores(run, arrays):
+    """ALL_SCORES where anything as large as all scores is made; arrays(n_q, n_k) are the arguments before block_size.
+
+    Their vectors have one feature: blocks and what is left of them take a third of all scores, and a learner's lists
+    of numbers half.
+    """
+    began = time.process_time()
+    kept = grows(run, 0.9 * 8 * 96 * 768, (*arrays(12, 96), 32), (*arrays(96, 768), 32))
+    if not kept and time.process_time() - began < 0.2:  # no loop over single keys: megabytes show a tensor too
+        kept = grows(run, 0.7 * 8 * 1024 * 2048, (*arrays(128, 256), 128), (*arrays(1024, 2048), 128))
+    return ALL_SCORES if kept else None

@@ -102,6 +102,8 @@ class Limit:
         frame.f_trace, frame.f_trace_opcodes = Step(self), True
 
     def trace(self, frame, event, unused):
+        if frame.f_code.co_filename == __file__:
+            return None  # an alarm in what follows would keep __exit__ from being called
         self.look(event, frame)
         if event == "call" and not _is_room():
             frame.f_trace = Step(self)

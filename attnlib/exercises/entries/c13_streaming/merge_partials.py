@@ -317,7 +317,7 @@ def merge_cases():
 
 
 EXERCISE = Exercise(
-    name="merge_partials", signature="(out_a, lse_a, out_b, lse_b)", place=2,
+    name="merge_partials", signature="(out_a, lse_a, out_b, lse_b)", place=3,
     axes=dict(out_a="n_q d_v", lse_a="n_q", out_b="n_q d_v", lse_b="n_q"),
     text="Attention over two sets of keys from the partial results over each: the merged output and "
          "log-sum-exp. An empty part has output 0 and log-sum-exp -inf, and two of them merge to another.",

@@ -21,39 +21,6 @@ QUESTIONS = (
         shows="weights 128.000 GiB",
     ),
     Question(
-        "a_larger_score",
-        "Of the scores so far, the maximum is 2, and the sum of exp(score - 2) is 3. A score of 5 comes. The sum is to be "
-        "measured from the new maximum, 5. What is it now?",
-        (Choice("4: the new maximum adds exp(0), which is 1.",
-                "This leaves the old terms as they were, measured from 2. They count e³ times too much then, about 20 "
-                "times."),
-         Choice("1: the old terms are measured from the wrong maximum.",
-                "This throws the old keys away. They can be repaired, and need not even be known."),
-         Choice("About 1.15: the old terms become smaller.",
-                "Each old term is multiplied by exp(2 - 5), which is about 0.05, and so is their sum: 0.15. The new one "
-                "is 1."),
-         Choice("About 61: the old terms become larger.",
-                "This repairs the wrong way round, by exp(5 - 2). Measured from a larger maximum a term is smaller.")),
-        right="c",
-        shows="exponentials: [0.05 0.05 0.05 1.  ]  sum: 1.15",
-    ),
-    Question(
-        "factor_left_out",
-        "Somebody moves the maximum and forgets to multiply the old sum by the factor. When does nobody notice?",
-        (Choice("Never: the sum is wrong each time.",
-                "This takes for granted that the factor always differs from 1. It is 1 whenever the maximum stays."),
-         Choice("Where the first block holds the largest score.",
-                "Then the maximum never moves, and every factor that was left out is 1."),
-         Choice("Where the last block holds the largest score.",
-                "This takes the last maximum for the one that all terms have. The earlier terms were measured from "
-                "smaller ones and count too much: that is the worst case."),
-         Choice("Where all blocks are equally long.",
-                "This takes the factor for a matter of how many keys a block has. It is one of how large their scores "
-                "are.")),
-        right="b",
-        shows="blocks exchanged: own maximum 2.681  no factor 1.433",
-    ),
-    Question(
         "after_two_keys",
         "Two of four keys have been read. What is u divided by the sum at this moment?",
         (Choice("Half of the output.",
@@ -96,6 +63,22 @@ QUESTIONS = (
         shows="8 x   8 blocks:    36 are read",
     ),
     Question(
+        "which_size_counts",
+        "Blocks of 64 queries and 256 keys compute 62.5 % of a causal square of 1,024 positions. What share do blocks of 256 "
+        "queries and 64 keys compute?",
+        (Choice("Less: a finer cut along the keys follows the diagonal more closely.",
+                "It follows the end of the block of queries, and that is a high step: most of its queries end before it."),
+         Choice("The same.",
+                "Each query computes half a block too much on average, of whichever blocks are the larger."),
+         Choice("More: 256 queries all read as far as the last of them.",
+                "They do. But with 256 keys in a block every query reads to the end of such a block, which is as much."),
+         Choice("50 %: blocks of 64 keys hide nearly all that is hidden.",
+                "This leaves the queries out. What a block of 256 queries computes for its last one, it computes for its "
+                "first.")),
+        right="b",
+        shows="256 queries x  64 keys: 62.50% of the square",
+    ),
+    Question(
         "two_halves",
         "One person has the output over the first half of the keys, another that over the second. What gives the output "
         "over all keys?",
@@ -110,6 +93,39 @@ QUESTIONS = (
                 "sum.")),
         right="c",
         shows="weighted by their sums: [2.335 0.293]",
+    ),
+    Question(
+        "lse_against_the_pair",
+        "Backward, the weights are made again in float32, once from the log-sum-exp and once from the maximum and the sum, for "
+        "scores near 10,000. How do their largest relative errors compare?",
+        (Choice("They are equal: on paper it is the same number.",
+                "This takes the machine's numbers for those on paper. The two are rounded in other places."),
+         Choice("The log-sum-exp is better: one number is rounded once.",
+                "It is rounded once, to the distance of numbers near 10,000. That is an error of the exponent, and so a "
+                "relative error of every weight."),
+         Choice("The pair is better by a factor of ten or so.",
+                "This has the side right, and not the size: near 10,000 numbers lie ten thousand times as far apart as "
+                "near 1."),
+         Choice("The pair is better, by a factor of hundreds or more.",
+                "The maximum is a score and is not rounded, and the sum is small. Only the log-sum-exp is a large rounded "
+                "number.")),
+        right="d",
+        shows="near 1e+04: off by 5e-04 with the lse, below 2e-06 with the pair",
+    ),
+    Question(
+        "finished_gradients",
+        "Output and log-sum-exp of all rows are known from the forward pass. Backward, the first of three blocks of keys has "
+        "been read. Which gradients are finished?",
+        (Choice("None: the softmax ties all keys together.",
+                "It does, through the sum of each row. That sum is in the log-sum-exp and in delta, and both are known."),
+         Choice("Those of the block's own keys and values.",
+                "They meet all queries in this block, and no other block's scores depend on them."),
+         Choice("That of the queries.",
+                "A query meets the keys of every block. Its gradient gets a term from each."),
+         Choice("All three, for this block.",
+                "This takes the queries to belong to a block of keys. Every query meets all of them.")),
+        right="b",
+        shows="key 5 has a part in the scores of blocks   [0]",
     ),
     Question(
         "slower_in_pieces",

@@ -1,14 +1,13 @@
 """The exercise streaming_attention."""
 
 import math
-import time
 from types import SimpleNamespace
 
 import numpy as np
 
 from ...families.attention import ATTENTION_AXES, ATTENTION_STEPS, attention_answer
 from ...families.choose import first_variants, pick
-from ...families.memory import grows, peak_memory
+from ...families.memory import ALL_SCORES, keeps_all_scores, peak_memory
 from ...families.scores import (PRODUCT_MISTAKES, SCALE_MISTAKES, SCORE_STEPS, divided_by, only_the_past, power_of_d_k,
     raw_scores_answer, softmax_of, swap, under_the_root)
 from ...families.softmax import EPSILONS
@@ -382,34 +381,26 @@ def streaming_cases():
     ]
 
 
-ALL_SCORES, ALL_KEYS = alike(
-    "The point of going block by block is that the memory does not grow with the number of keys: for 100000 positions "
-    "the scores alone would take 40 gigabytes in float32. So nothing of a block is kept but its sum, maximum and "
-    "output.",
-    "Which array in your function grows with n_k, and where does block_size stand in it?",
-    ("scores of all keys kept", (),
-     "While it runs it holds as many scores as n_q times n_k, in one array or in pieces."),
-    ("keys not read in blocks", (),
-     "It computes the scores of a query with all keys at once: what it holds grows with n_k, whatever block_size is."))
+ALL_KEYS = Mistake(
+    "keys not read in blocks",
+    does="It computes the scores of a query with all keys at once: what it holds grows with n_k, whatever block_size is.",
+    why=ALL_SCORES.why, ask=ALL_SCORES.ask)
+
+
+def _long_input(n_q, n_k):
+    return normal(n_q, 1, seed=60), normal(n_k, 1, seed=61), normal(n_k, 1, seed=62)
 
 
 def read_in_blocks(run):
     """An audit: whether anything as large as all scores is made, or as large as those of one query with all keys.
 
-    Blocks and what is left of them take a third of all scores, and a learner's lists of numbers half. A copy of keys
-    and values is as large as two rows of scores; a row, that less its maximum, and the exponentials are three, and
-    then a small block_size saves nothing.
+    A copy of keys and values is as large as two rows of scores; a row, that less its maximum, and the exponentials
+    are three, and then a small block_size saves nothing.
     """
-    def arrays(n_q, n_k):
-        return normal(n_q, 1, seed=60), normal(n_k, 1, seed=61), normal(n_k, 1, seed=62)
-
-    began = time.process_time()
-    kept = grows(run, 0.9 * 8 * 96 * 768, (*arrays(12, 96), 32), (*arrays(96, 768), 32))
-    if not kept and time.process_time() - began < 0.2:  # no loop over single keys: megabytes show a tensor too
-        kept = grows(run, 0.7 * 8 * 1024 * 2048, (*arrays(128, 256), 128), (*arrays(1024, 2048), 128))
+    kept = keeps_all_scores(run, _long_input)
     if kept:
-        return ALL_SCORES
-    row, long = 8 * 32768, arrays(1, 32768)
+        return kept
+    row, long = 8 * 32768, _long_input(1, 32768)
     held, outcome = peak_memory(run, *long, 256)
     if outcome.failure or held < 3 * row:
         return None

@@ -1,0 +1,148 @@
+"""Answers to the exercise causal_blocks."""
+
+import math
+
+import numpy as np
+
+from attnlib.exercises.engine.prove import Answers
+
+ANSWERS = answers = Answers("causal_blocks")
+
+
+@answers.right()
+def blocks_by_loop(n, block_q, block_k):
+    count = 0
+    for first in range(0, n, block_q):
+        stop = min(first + block_q, n)
+        count += -(-stop // block_k)
+    return count
+
+
+@answers.right()
+def blocks_by_both_loops(n, block_q, block_k):
+    count = 0
+    for first_query in range(0, n, block_q):
+        last_query = min(first_query + block_q, n) - 1
+        for first_key in range(0, n, block_k):
+            if first_key <= last_query:
+                count += 1
+    return count
+
+
+@answers.right()
+def blocks_from_the_mask(n, block_q, block_k):
+    mask = np.tri(n, dtype=bool)
+    return sum(mask[i:i + block_q, j:j + block_k].any() for i in range(0, n, block_q) for j in range(0, n, block_k))
+
+
+@answers.right()
+def blocks_by_arrays(n, block_q, block_k):
+    stops = np.minimum(np.arange(0, n, block_q) + block_q, n)
+    return np.ceil(stops / block_k).sum()
+
+
+@answers.right()
+def blocks_by_pairs(n, block_q, block_k):
+    return len({(i // block_q, j // block_k) for i in range(n) for j in range(i + 1)})
+
+
+@answers.wrong("all pairs of blocks")
+def blocks_without_a_mask(n, block_q, block_k):
+    return math.ceil(n / block_q) * math.ceil(n / block_k)
+
+
+@answers.wrong("half of all pairs")
+def blocks_halved(n, block_q, block_k):
+    return math.ceil(n / block_q) * math.ceil(n / block_k) // 2
+
+
+@answers.wrong("as many key blocks as query blocks")
+def blocks_of_one_size(n, block_q, block_k):
+    side = math.ceil(n / block_q)
+    return side * (side + 1) // 2
+
+
+@answers.wrong("first query instead of the last")
+def blocks_by_the_first_query(n, block_q, block_k):
+    return sum(math.ceil((first + 1) / block_k) for first in range(0, n, block_q))
+
+
+@answers.wrong("only blocks without a hidden pair")
+def blocks_wholly_allowed(n, block_q, block_k):
+    mask = np.tri(n, dtype=bool)
+    return sum(mask[i:i + block_q, j:j + block_k].all() and j + block_k <= n
+               for i in range(0, n, block_q) for j in range(0, n, block_k))
+
+
+@answers.wrong("only blocks that the last query sees whole")
+def blocks_rounded_down(n, block_q, block_k):
+    return sum(min(first + block_q, n) // block_k for first in range(0, n, block_q))
+
+
+@answers.wrong("blocks not rounded up")
+def blocks_as_fractions(n, block_q, block_k):
+    return sum(min(first + block_q, n) / block_k for first in range(0, n, block_q))
+
+
+@answers.wrong("diagonal excluded")
+def blocks_without_the_diagonal(n, block_q, block_k):
+    mask = np.tri(n, k=-1, dtype=bool)
+    return sum(mask[i:i + block_q, j:j + block_k].any() for i in range(0, n, block_q) for j in range(0, n, block_k))
+
+
+@answers.wrong("last query block taken for a full one")
+def blocks_beyond_the_end(n, block_q, block_k):
+    return sum(-(-(first + block_q) // block_k) for first in range(0, n, block_q))
+
+
+@answers.wrong("shorter last query block dropped")
+def blocks_of_full_queries(n, block_q, block_k):
+    return sum(-(-(i + 1) * block_q // block_k) for i in range(n // block_q))
+
+
+@answers.wrong("block_q and block_k swapped")
+def blocks_swapped(n, block_q, block_k):
+    return sum(-(-min(first + block_k, n) // block_q) for first in range(0, n, block_k))
+
+
+@answers.wrong("share instead of a number")
+def blocks_as_a_share(n, block_q, block_k):
+    return blocks_by_loop(n, block_q, block_k) / (math.ceil(n / block_q) * math.ceil(n / block_k))
+
+
+@answers.wrong("skipped pairs counted")
+def blocks_skipped(n, block_q, block_k):
+    return math.ceil(n / block_q) * math.ceil(n / block_k) - blocks_by_loop(n, block_q, block_k)
+
+
+@answers.wrong("one block too many for each block of queries")
+def blocks_one_too_many(n, block_q, block_k):
+    return sum(min(first + block_q, n) // block_k + 1 for first in range(0, n, block_q))
+
+
+@answers.wrong("blocks compared by their numbers")
+def blocks_by_their_numbers(n, block_q, block_k):
+    return sum(j <= i for i in range(math.ceil(n / block_q)) for j in range(math.ceil(n / block_k)))
+
+
+@answers.wrong("only blocks that the last query sees whole")
+def blocks_that_end_in_time(n, block_q, block_k):
+    return sum((j + 1) * block_k <= (i + 1) * block_q
+               for i in range(math.ceil(n / block_q)) for j in range(math.ceil(n / block_k)))
+
+
+@answers.wrong("as many key blocks as query blocks")
+def blocks_of_half_the_table(n, block_q, block_k):
+    rows, columns = math.ceil(n / block_q), math.ceil(n / block_k)
+    return (rows * columns + min(rows, columns)) // 2
+
+
+@answers.wrong("blocks not rounded up")
+def blocks_to_the_nearest(n, block_q, block_k):
+    return sum(round(min(first + block_q, n) / block_k) for first in range(0, n, block_q))
+
+
+@answers.wrong("only one block of queries")
+def blocks_returned_too_early(n, block_q, block_k):
+    for first in range(0, n, block_q):
+        return -(-min(first + block_q, n) // block_k)

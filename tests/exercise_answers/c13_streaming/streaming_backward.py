@@ -1,0 +1,170 @@
+"""Answers to streaming_backward, written as learners write them."""
+
+import math
+
+import numpy as np
+
+from attnlib.exercises.engine.prove import Answers
+
+ANSWERS = answers = Answers("streaming_backward")
+
+
+def backward(query, key, value, output, lse, grad_output, block_size, delta="output", weights="lse", adds=True,
+             scale=True, stop=None, keep=None):
+    """A learner's function, with what may be wrong in it."""
+    grads = [np.zeros_like(array) for array in (query, key, value)]
+    root = math.sqrt(query.shape[-1])
+    row = (grad_output * output).sum(axis=-1, keepdims=True)
+    for start in range(0, key.shape[-2] if stop is None else stop(key.shape[-2], block_size), block_size):
+        at = slice(start, start + block_size)
+        scores = query @ np.swapaxes(key[..., at, :], -1, -2) / root
+        if weights == "lse":
+            a = np.exp(scores - lse[..., None])
+        elif weights == "softmax":
+            a = np.exp(scores - scores.max(-1, keepdims=True))
+            a = a / a.sum(-1, keepdims=True)
+        elif weights == "row":
+            a = np.exp(scores - lse)
+        else:
+            a = np.exp(scores)
+        if keep is not None:
+            keep.append(a)
+        grad_weights = grad_output @ np.swapaxes(value[..., at, :], -1, -2)
+        if delta == "block":
+            row = (a * grad_weights).sum(axis=-1, keepdims=True)
+        grad_scores = a * (grad_weights - (0 if delta is None else row))
+        if scale:
+            grad_scores = grad_scores / root
+        part = grad_scores @ key[..., at, :]
+        grads[0] = grads[0] + part if adds else part
+        grads[1][..., at, :] = np.swapaxes(grad_scores, -1, -2) @ query
+        grads[2][..., at, :] = np.swapaxes(a, -1, -2) @ grad_output
+    return tuple(grads)
+
+
+@answers.right()
+def backward_plain(query, key, value, output, lse, grad_output, block_size):
+    return backward(query, key, value, output, lse, grad_output, block_size)
+
+
+@answers.right()
+def backward_in_lists(query, key, value, output, lse, grad_output, block_size):
+    query_scaled = query / math.sqrt(query.shape[-1])
+    delta = np.einsum("...id,...id->...i", grad_output, output)[..., None]
+    total, keys, values = 0, [], []
+    for i in range(math.ceil(key.shape[-2] / block_size)):
+        k, v = (array[..., i * block_size:(i + 1) * block_size, :] for array in (key, value))
+        a = np.exp(query_scaled @ k.mT - lse[..., None])
+        ds = a * (grad_output @ v.mT - delta)
+        total = total + ds @ k / math.sqrt(query.shape[-1])
+        keys.append(ds.mT @ query_scaled)
+        values.append(a.mT @ grad_output)
+    return total, np.concatenate(keys, axis=-2), np.concatenate(values, axis=-2)
+
+
+@answers.right()
+def backward_transposed(query, key, value, output, lse, grad_output, block_size):
+    """A query is a column, and the blocks come in reverse order."""
+    scale = 1 / math.sqrt(query.shape[-1])
+    delta = (output * grad_output).sum(-1)[..., None, :]
+    dq, dk, dv = np.zeros_like(query), np.empty_like(key), np.empty_like(value)
+    for start in reversed(range(0, key.shape[-2], block_size)):
+        rows = np.s_[..., start:min(start + block_size, key.shape[-2]), :]
+        a = key[rows] @ query.swapaxes(-1, -2)
+        a *= scale
+        a -= lse[..., None, :]
+        np.exp(a, out=a)
+        dv[rows] = a @ grad_output
+        ds = value[rows] @ grad_output.swapaxes(-1, -2)
+        ds -= delta
+        ds *= a
+        ds *= scale
+        dk[rows] = ds @ query
+        dq += ds.swapaxes(-1, -2) @ key[rows]
+    return dq, dk, dv
+
+
+@answers.right()
+def backward_delta_in_a_first_pass(query, key, value, output, lse, grad_output, block_size):
+    """delta from the weights, in a pass of its own."""
+    root, delta = math.sqrt(query.shape[-1]), 0
+    for start in range(0, key.shape[-2], block_size):
+        k, v = (array[..., start:start + block_size, :] for array in (key, value))
+        a = np.exp(query @ k.mT / root - lse[..., None])
+        delta = delta + (a * (grad_output @ v.mT)).sum(-1, keepdims=True)
+    dq, dk, dv = (np.zeros_like(array) for array in (query, key, value))
+    for start in range(0, key.shape[-2], block_size):
+        at = np.s_[..., start:start + block_size, :]
+        a = np.exp(query @ key[at].mT / root - lse[..., None])
+        ds = a * (grad_output @ value[at].mT - delta) / root
+        dq += ds @ key[at]
+        dk[at] += ds.mT @ query
+        dv[at] += a.mT @ grad_output
+    return dq, dk, dv
+
+
+@answers.right()
+def backward_delta_inside(query, key, value, output, lse, grad_output, block_size):
+    """delta brought into the product, as one more feature of the values."""
+    root = query.shape[-1] ** 0.5
+    wide = np.concatenate([grad_output, -(grad_output * output).sum(-1, keepdims=True)], axis=-1)
+    grads = [np.zeros(array.shape, array.dtype) for array in (query, key, value)]
+    for start in range(0, key.shape[-2], block_size):
+        at = slice(start, start + block_size)
+        one = np.ones((*value[..., at, :].shape[:-1], 1), value.dtype)
+        a = np.exp(query @ key[..., at, :].mT / root - lse[..., np.newaxis])
+        ds = a * (wide @ np.concatenate([value[..., at, :], one], axis=-1).mT) / root
+        grads[0] += ds @ key[..., at, :]
+        grads[1][..., at, :] = ds.mT @ query
+        grads[2][..., at, :] = a.mT @ grad_output
+    return tuple(grads)
+
+
+def wrong(*names, **changed):
+    answers.wrong(*names, function=lambda *args: backward(*args, **changed))
+
+
+wrong("delta not subtracted", delta=None)
+wrong("delta of the block alone", delta="block")
+wrong("softmax of each block", weights="softmax")
+wrong("lse not subtracted", weights="none")
+wrong("lse along the keys", weights="row")
+wrong("grad_query replaced in every block", adds=False)
+wrong("no scale in the gradients", scale=False)
+wrong("shorter last block dropped", stop=lambda n_k, size: n_k // size * size)
+wrong("only the first block", stop=lambda n_k, size: 1)
+
+
+@answers.wrong("scores of all keys kept")
+def backward_with_all_scores(query, key, value, output, lse, grad_output, block_size):
+    root = math.sqrt(query.shape[-1])
+    a = np.exp(query @ key.mT / root - lse[..., None])
+    ds = a * (grad_output @ value.mT - (grad_output * output).sum(-1, keepdims=True)) / root
+    return ds @ key, ds.mT @ query, a.mT @ grad_output
+
+
+@answers.wrong("scores of all keys kept")
+def backward_with_blocks_kept(query, key, value, output, lse, grad_output, block_size):
+    kept = []
+    return backward(query, key, value, output, lse, grad_output, block_size, keep=kept)
+
+
+@answers.wrong("gradients in another order")
+def backward_in_another_order(*args):
+    grad_query, grad_key, grad_value = backward(*args)
+    return grad_value, grad_key, grad_query
+
+
+@answers.wrong("no scale in the weights")
+def backward_unscaled_weights(query, key, value, output, lse, grad_output, block_size):
+    root = math.sqrt(query.shape[-1])
+    delta = (grad_output * output).sum(axis=-1, keepdims=True)
+    dq, dk, dv = (np.zeros_like(array) for array in (query, key, value))
+    for start in range(0, key.shape[-2], block_size):
+        at = np.s_[..., start:start + block_size, :]
+        a = np.exp(query @ key[at].mT - lse[..., None])
+        ds = a * (grad_output @ value[at].mT - delta) / root
+        dq += ds @ key[at]
+        dk[at] = ds.mT @ query
+        dv[at] = a.mT @ grad_output
+    return dq, dk, dv

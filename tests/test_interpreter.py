@@ -1,0 +1,88 @@
+"""The bytes of a kernel, counted in Triton's interpreter: against counts done by hand. conftest.py sets TRITON_INTERPRET."""
+import os
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+import torch
+
+from attnlib import bench, no_triton
+
+triton = pytest.importorskip("triton")
+tl = triton.language
+
+
+@triton.jit
+def add_rows(x, y, sums, n, BLOCK: tl.constexpr):
+    at = tl.program_id(0) * n + tl.arange(0, BLOCK)
+    exists = tl.arange(0, BLOCK) < n
+    tl.store(sums + at, tl.load(x + at, mask=exists) + tl.load(y + at, mask=exists), mask=exists)
+
+
+@triton.jit
+def add_to_one(x, total, n, BLOCK: tl.constexpr):
+    at = tl.arange(0, BLOCK)
+    tl.atomic_add(total + at * 0, tl.load(x + at, mask=at < n), mask=at < n)
+
+
+def tensors(dtype=torch.float32):
+    return [torch.ones(3, 5, dtype=dtype) for _ in range(3)]
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float16])
+def test_bytes_are_those_that_the_masks_let_through(dtype):
+    x, y, sums = tensors(dtype)
+    with bench.counted() as moved:
+        add_rows[(3,)](x, y, sums, 5, BLOCK=8)
+    assert (moved.read, moved.written) == (x.nbytes + y.nbytes, sums.nbytes) and moved.bytes == 3 * x.nbytes
+    assert (moved.of(x).read, moved.of(x).written, moved.of(sums).written) == (x.nbytes, 0, sums.nbytes)
+    assert [access.program for access in moved.trace] == [(i, 0, 0) for i in range(3) for _ in range(3)]
+    assert (sums == 2).all()
+
+
+def test_an_atomic_addition_reads_and_writes():
+    x, total = torch.arange(5.0), torch.zeros(1)
+    with bench.counted() as moved:
+        add_to_one[(1,)](x, total, 5, BLOCK=8)
+    assert (moved.of(total).read, moved.of(total).written) == (20, 20) and total.item() == 10
+
+
+def test_nothing_is_noted_afterwards_nor_after_an_error():
+    x, y, sums = tensors()
+    with pytest.raises(ZeroDivisionError), bench.counted() as moved:
+        1 / 0
+    add_rows[(3,)](x, y, sums, 5, BLOCK=8)
+    assert moved.trace == []
+
+
+def test_a_cache_keeps_what_was_used_last():
+    lines = lambda *numbers: [bench.interpreter.Access((0, 0, 0), np.array([128 * number]), 4, False) for number in numbers]
+    moved = bench.interpreter.Moved(lines(0, 1, 0, 2, 0, 1))
+    assert moved.through_cache(3 * 128) == 3 * 128
+    assert moved.through_cache(2 * 128) == 4 * 128  # 2 pushes 1 out
+    assert moved.through_cache(128) == 6 * 128
+
+
+def test_a_written_line_goes_back_once_and_is_not_fetched():
+    write = bench.interpreter.Access((0, 0, 0), np.arange(0, 256, 4), 4, True)
+    assert bench.interpreter.Moved([write, write]).through_cache(4 * 128) == 256
+    assert bench.interpreter.Moved([write, write]).through_cache(128) == 4 * 128
+
+
+def test_the_stand_in_for_triton_is_counted_too():
+    def kernel(x, y, n, BLOCK):
+        at = no_triton.arange(0, BLOCK)
+        no_triton.store(y + at, no_triton.load(x + at, at < n, other=0.0), mask=at < n)
+
+    x, y = torch.arange(5.0), torch.zeros(5)
+    with bench.counted() as moved:
+        no_triton.jit(kernel)[(2,)](x, y, 5, BLOCK=8)
+    assert (moved.of(x).read, moved.of(y).written) == (40, 40) and (x == y).all()
+
+
+def test_where_kernels_are_compiled_a_sentence_says_so():
+    code = "import triton\nfrom attnlib import bench\nwith bench.counted(): pass"
+    ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, env={
+        **os.environ, "TRITON_INTERPRET": "0"})
+    assert "set TRITON_INTERPRET=1 before Triton is imported" in ran.stderr
