@@ -281,6 +281,11 @@ def build_student():
     return code
 
 
+def runtime(options):
+    set_up()
+    return call(in_venv("python"), "-m", "book.inpage.fetch")
+
+
 def test(options):
     set_up()
     workers = max(2, min(8, os.cpu_count() or 2))
@@ -346,7 +351,7 @@ def is_built():
     if not (FIRST_PAGE.exists() and LAST_PAGE.exists()):
         return False
     sources = [ROOT / "_config.yml", ROOT / "_toc.yml"]
-    for folder in ("chapters", "book", "attnlib/exercises/entries"):
+    for folder in ("chapters", "book", "attnlib"):
         sources += [p for p in (ROOT / folder).rglob("*")
                     if p.is_file() and "__pycache__" not in p.parts]
     built = FIRST_PAGE.stat().st_mtime
@@ -371,6 +376,13 @@ def open_server(port):
 
 
 class QuietHandler(http.server.SimpleHTTPRequestHandler):
+    # A browser takes modules and WebAssembly only by their right names; the
+    # table of the machine may have others.
+    extensions_map = dict(
+        http.server.SimpleHTTPRequestHandler.extensions_map,
+        **{".js": "text/javascript", ".mjs": "text/javascript",
+           ".wasm": "application/wasm"})
+
     def log_message(self, format, *arguments):
         pass
 
@@ -391,6 +403,8 @@ def parse(arguments):
         return command
 
     add(book, "build _build/html from nothing, warnings are errors")
+    add(runtime, "fetch Python for the pages (Pyodide, NumPy, an editor) into "
+                 "your cache: the next book has exercises that run in the page")
     add(test, "run all tests and every notebook; further arguments, such as "
               "-k softmax, go to pytest")
     add(check, "open every page in Chromium and say what is wrong there; "

@@ -5,6 +5,7 @@ paragraph, the whole book as one archive; and, where the environment variable
 BOOK_EDITION is "student", the book without its solutions.
 """
 import html
+import json
 import os
 import re
 import zipfile
@@ -16,6 +17,7 @@ from docutils import nodes
 from sphinx.transforms import SphinxTransform
 
 from book import address, pins, slides
+from book.inpage import bundle
 
 LECTURERS = "chapters/for_lecturers"
 SOLUTIONS = "chapters/solutions/"
@@ -84,7 +86,8 @@ def links(app, pagename, pathto):
     if pagename == app.config.master_doc:
         archive = pathto(archive_name(), resource=True)
         found = (f'<a href="{archive}" download>The whole book to read '
-                 "offline (zip)</a>")
+                 "offline (zip)</a>"
+                 f'<a href="{pathto("licences")}">Licences</a>')
     elif is_chapter(pagename):
         found = deck_links(app, pagename, "Slides", "PDF of the slides")
         found += printed(pagename, "", "PDF")
@@ -151,6 +154,7 @@ def finish(app, exception):
     if exception is None and app.builder.name == "html":
         drop_what_no_page_loads(Path(app.outdir) / "_static",
                                 Path(app.config.mathjax_path).name)
+        leave_figures_out(Path(app.outdir) / "_sources")
         pack(Path(app.outdir), archive_name())
 
 
@@ -158,15 +162,33 @@ def drop_what_no_page_loads(static, mathjax):
     # The icons come from the theme's fonts; this would load them once more.
     (static / "scripts" / "fontawesome.js").write_text("")
     used = {mathjax, "core.js", "loader.js", "startup.js"}
-    for bundle in (static / "mathjax").glob("*.js"):  # a megabyte or two each
-        if bundle.name not in used:
-            bundle.unlink()
+    unused = [file for file in (static / "mathjax").glob("*.js")
+              if file.name not in used]  # a megabyte or two each
+    unused += [file for file in (static / "mathjax/sre/mathmaps").glob("*.json")
+               if file.stem not in ("base", "en")]  # languages of speech
+    for file in [*unused, *static.rglob("*.map")]:
+        file.unlink()
+
+
+def leave_figures_out(sources):
+    """From the notebooks to download: a quarter of the site, which its pages show and a run draws again."""
+    for path in sources.rglob("*.ipynb"):
+        notebook = json.loads(path.read_text(encoding="utf-8"))
+        for cell in notebook["cells"]:
+            for output in cell.get("outputs", ()):
+                output.get("data", {}).pop("image/png", None)
+        path.write_text(json.dumps(notebook, ensure_ascii=False, indent=1),
+                        encoding="utf-8")
 
 
 def pack(folder, name):
-    """The folder's files in one archive, below one folder of its name."""
+    """The folder's files in one archive, below one folder of its name.
+
+    Without Python for the pages: a page read from a file cannot start it.
+    """
     files = sorted(path for path in folder.rglob("*") if path.is_file()
-                   and path.suffix != ".zip" and path.name != ".buildinfo")
+                   and path.suffix != ".zip" and path.name != ".buildinfo"
+                   and path.parent.name != bundle.name())
     with zipfile.ZipFile(folder / name, "w", zipfile.ZIP_DEFLATED) as archive:
         for path in files:
             archive.write(path, Path(name).stem / path.relative_to(folder))

@@ -111,7 +111,7 @@ window.bookPages = (() => {
     delete document.execCommand;
     return text?.replaceAll("\r\n", "\n");
   };
-  const badCopies = () => all(".highlight").flatMap((block) => {
+  const badCopies = () => all(".highlight:has(pre)").flatMap((block) => {
     const code = block.querySelector("pre").textContent.trimEnd();
     const button = block.querySelector("button.copybtn");
     const text = button && copied(button)?.trimEnd();

@@ -98,6 +98,7 @@ def copy_mathjax(folder):
     shutil.copytree(MATHJAX / "output" / "chtml",
                     folder / "mathjax" / "output" / "chtml")
     shutil.copy(MATHJAX / "tex-chtml.js", folder / "mathjax")
+    shutil.copytree(MATHJAX / "ui", folder / "mathjax" / "ui")
 
 
 @pytest.fixture(scope="module")

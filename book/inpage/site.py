@@ -1,0 +1,148 @@
+"""Put into the pages what their exercises need to run where they stand.
+
+An exercise gets the data that the page's scripts read; one that a browser
+cannot run, and every one where `python3 run.py runtime` has fetched nothing,
+gets a way to Colab. Without scripts all listings stay as they are.
+"""
+import functools
+import json
+import re
+from pathlib import Path
+
+import nbformat
+from attnlib.exercises.engine.find import exercises
+from attnlib.exercises.engine.grading import hint_text
+from docutils import nodes
+from sphinx.transforms import SphinxTransform
+
+from book import address
+from book.inpage import bundle, fetch
+
+CHECK = re.compile(r"""\s*check\((["'])(\w+)\1, *\w+\)\s*""")
+SCRIPTS = ("python.js", "store.js", "editor.js", "exercises.js",
+           "progress.js")
+FIRST = "chapters/index"
+OFFER = '<p class="inpage-colab">{}: {}.</p>'
+NO_TORCH = "it needs torch, which does not run in a page"
+FROM_A_FILE = "a page that is read from a file runs no Python"
+NO_RUNTIME = "this copy of the book holds no Python for its pages"
+
+
+class Exercises(SphinxTransform):
+    """Before each cell that checks an exercise: its data, or a way to Colab."""
+    default_priority = 210
+
+    def apply(self):
+        if not is_chapter(self.env.docname):
+            return
+        for cell in list(self.document.findall(nodes.container)):
+            name = asked_by(cell)
+            if name in exercises():
+                text = beside(exercises()[name], self.env.docname)
+                data = nodes.raw("", text, format="html", cell=cell["cell"])
+                cell.parent.insert(cell.parent.index(cell), data)
+
+
+def is_chapter(docname):
+    return re.fullmatch(r"chapters/\d\d_\w+", docname) is not None
+
+
+def asked_by(cell):
+    """The name of the exercise that a code cell checks, and does no more."""
+    if cell.get("nb_element") != "cell_code":
+        return None
+    code = cell.next_node(nodes.literal_block)
+    return checked_in(code.astext()) if code else None
+
+
+def checked_in(source):
+    found = CHECK.fullmatch(source)
+    return found and found.group(2)
+
+
+def beside(exercise, docname):
+    if exercise.library != "numpy":
+        return OFFER.format(elsewhere(docname), NO_TORCH)
+    if fetch.runtime_at_hand() is None:
+        return OFFER.format(elsewhere(docname), NO_RUNTIME)
+    hints = [hint_text(exercise, n + 1) for n in range(len(exercise.hints))]
+    return as_data({"name": exercise.name, "hints": hints,
+                    "offer": OFFER.format(elsewhere(docname), FROM_A_FILE)},
+                   'class="inpage-exercise"')
+
+
+def as_data(values, attributes):
+    text = json.dumps(values, ensure_ascii=False).replace("<", "\\u003c")
+    return f'<script type="application/json" {attributes}>{text}</script>'
+
+
+@functools.cache
+def elsewhere(docname):
+    """The way to the chapter's notebook: in Colab, if the book has an address that it opens."""
+    url = address.find() or ""
+    if not url.startswith("https://github.com/"):
+        return "Do this exercise in the chapter's notebook"
+    path = url.split("github.com/")[1]
+    branch = address.configured()["branch"]
+    return (f'<a href="https://colab.research.google.com/github/{path}/blob/'
+            f'{branch}/{docname}.ipynb">Do this exercise in Colab</a>')
+
+
+# --- the page as a whole ----------------------------------------------------
+
+def add_data(app, pagename, templatename, context, doctree):
+    """The scripts and their data, for chapters and for the first page."""
+    if doctree is None or not (is_chapter(pagename) or pagename == FIRST):
+        return
+    values = {"chapters": chapters(app), "page": pagename}
+    if is_chapter(pagename) and bundle.files():
+        values.update(runtime_data(context["pathto"]))
+    if pagename == FIRST:
+        context["body"] += '<section id="your-progress" hidden></section>'
+    context["body"] += as_data(values, 'id="inpage-data"')
+    for name in SCRIPTS:
+        app.add_js_file("inpage/" + name, loading_method="defer")
+    app.add_css_file("inpage/inpage.css")
+
+
+def runtime_data(pathto):
+    folder = pathto(f"_static/{bundle.name()}/", resource=True)
+    counted, megabytes = bundle.sizes()
+    editor = folder + "editor.mjs" if "editor.mjs" in bundle.files() else None
+    return {"python": folder, "bytes": counted, "megabytes": megabytes,
+            "editor": editor}
+
+
+def chapters(app):
+    """Each chapter with its page's exercises, in the order of the book."""
+    found = []
+    for page in filter(is_chapter, sorted(app.env.found_docs)):
+        names = [name for cell in code_cells(app, page)
+                 if (name := checked_in(cell)) in exercises()]
+        if names:
+            found.append({"page": page, "exercises": names,
+                          "title": app.env.titles[page].astext()})
+    return found
+
+
+def code_cells(app, page):
+    return read_code(app.env.doc2path(page))
+
+
+@functools.cache
+def read_code(path):
+    notebook = nbformat.read(path, as_version=4)
+    return [cell["source"] for cell in notebook["cells"]
+            if cell["cell_type"] == "code"]
+
+
+def ship(app, exception):
+    if exception is None and app.builder.name == "html":
+        bundle.put_into(Path(app.outdir, "_static"))
+
+
+def setup(app):
+    app.add_transform(Exercises)
+    app.connect("html-page-context", add_data, priority=950)
+    app.connect("build-finished", ship, priority=800)  # before the archive
+    return {"parallel_read_safe": True, "parallel_write_safe": True}

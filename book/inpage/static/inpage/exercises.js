@@ -1,0 +1,155 @@
+// Exercises and other cells that can be run where they stand.
+(() => {
+  const BESIDE = "script.inpage-exercise"; // between a stub and its check
+  const ELSEWHERE = /\b(torch|triton)\b/; // what a page cannot run
+  const { all, make, data, ask, stopIt, editor, read, keep, setDone } = inPage;
+  const button = (text, press, properties = {}) =>
+    make("button", { type: "button", textContent: text, onclick: press, ...properties });
+  const listing = (cell) => cell.querySelector(".cell_input pre");
+  // The copy button's text is not the code's.
+  const code = (cell) => listing(cell).textContent.replace(/\n$/, "");
+
+  const cells = []; // {cell, text()} in the page's order
+  const textsAbove = (cell) => {
+    const place = cells.findIndex((other) => other.cell === cell);
+    return cells.slice(0, place).map((other) => other.text());
+  };
+
+  // Messages come with lines of 76 characters; here the page breaks them.
+  const WIDTH = 76;
+  const unwrap = (text) => text.split("\n").map((line, n, lines) => {
+    const before = lines[n - 1] ?? "";
+    const isBroken = before && line && !before.startsWith("  ")
+      && `${before} ${line.split(" ")[0]}`.length > WIDTH;
+    return (n === 0 ? "" : isBroken ? " " : "\n") + line;
+  }).join("");
+
+  // Buttons, a line that says what goes on, and the output.
+  const panel = (label, buttons) => {
+    const line = make("p", { className: "inpage-line" });
+    const amount = make("p", { className: "inpage-line" }); // not read aloud
+    const output = make("pre", { className: "inpage-output", hidden: true });
+    const live = make("div", {}, line, output);
+    live.setAttribute("role", "status");
+    const say = (text, howFar = "") => {
+      if (line.textContent !== text) line.textContent = text;
+      amount.textContent = howFar;
+    };
+    const halt = button("Stop", () => stopIt(say), { disabled: true });
+    const row = make("div", { className: "inpage-buttons" }, ...buttons, halt);
+    const element = make("div", { className: "inpage-panel" }, row, amount, live);
+    element.setAttribute("role", "group");
+    element.setAttribute("aria-label", label);
+    const show = (text, status = "") => {
+      output.hidden = !text;
+      output.textContent = text;
+      output.dataset.status = status;
+    };
+    let isBusy = false;
+    const busily = async (question) => {
+      if (isBusy) return null;
+      isBusy = true;
+      halt.disabled = false;
+      show("");
+      const result = await ask(question, say);
+      isBusy = false;
+      halt.disabled = true;
+      say(result.failed || result.stopped ? result.message : "");
+      return result;
+    };
+    return { element, row, say, show, busily };
+  };
+
+  const firstTime = `The first check loads Python into this page: ${data.megabytes} MB, once.`;
+
+  const exercise = (stub, script) => {
+    const { name, hints } = JSON.parse(script.textContent);
+    const original = code(stub);
+    let given = 0;
+    let before = null; // what Start over took away
+
+    const check = async () => {
+      const result = await parts.busily({ kind: "check", name,
+        source: box.text(), texts: textsAbove(stub) });
+      if (!result) return;
+      if (result.status) parts.show(unwrap(result.message), result.status);
+      if (result.status === "correct") setDone(name, true);
+    };
+    const hint = () => {
+      given = Math.min(given + 1, hints.length);
+      parts.show(unwrap(hints[given - 1]), "hint");
+    };
+    const startOver = () => {
+      const next = before ?? original;
+      before = before === null && box.text() !== original ? box.text() : null;
+      const undo = before;
+      box.put(next);
+      before = undo;
+      over.textContent = before === null ? "Start over" : "Bring it back";
+    };
+    const onChange = (text) => {
+      keep(name, text, original);
+      before = null;
+      over.textContent = "Start over";
+    };
+    const over = button("Start over", startOver);
+    const parts = panel(`Exercise ${name}`, [
+      button("Check", check, { className: "inpage-main", title: "Ctrl-Enter" }),
+      button("Hint", hint), over]);
+    const box = editor(read().typed[name] ?? original, {
+      label: `Your answer to ${name}`, onChange, onCheck: check });
+    const done = make("span", { className: "inpage-done" });
+    parts.row.append(done);
+    parts.say(firstTime);
+    stub.hidden = script.nextElementSibling.hidden = true;
+    stub.after(box.place, parts.element);
+    cells.push({ cell: stub, text: box.text });
+    const showDone = () => { done.textContent = read().done[name] ? "Done" : ""; };
+    addEventListener("kept", showDone);
+    showDone();
+  };
+
+  // Any other cell: the listing stays, until the reader wants to edit it.
+  const other = (cell) => {
+    const original = code(cell);
+    const key = `${DOCUMENTATION_OPTIONS.pagename} ${original}`;
+    let box = null;
+    const text = () => box?.text() ?? original;
+    const run = async () => {
+      const result = await parts.busily({ kind: "run", texts: [...textsAbove(cell), text()] });
+      if (result && "restart" in result) parts.show(result.message || "It prints nothing.");
+    };
+    const openEditor = (kept) => {
+      box = editor(kept ?? original, { label: "Code cell", onCheck: run,
+        onChange: (next) => keep(key, next, original) });
+      listing(cell).closest(".cell_input").after(box.place);
+      listing(cell).closest(".cell_input").hidden = true;
+      edit.textContent = "Start over";
+      edit.onclick = () => box.put(original);
+      if (!kept) box.place.querySelector("textarea").focus();
+    };
+    const edit = button("Edit", () => openEditor());
+    const parts = panel("Code cell", [button("Run", run), edit]);
+    parts.element.classList.add("inpage-quiet");
+    listing(cell).closest(".cell_input").after(parts.element);
+    const kept = read().typed[key];
+    if (kept) openEditor(kept);
+    cells.push({ cell, text });
+  };
+
+  const begin = () => {
+    if (!inPage.canRun) return all(BESIDE).forEach((script) => {
+      script.insertAdjacentHTML("afterend", JSON.parse(script.textContent).offer);
+      script.nextElementSibling.classList.add("inpage-from-file");
+    });
+    const found = all(".bd-article .cell").filter(listing).map((cell) => ({ cell,
+      before: cell.previousElementSibling, after: cell.nextElementSibling }));
+    for (const { cell, before, after } of found) {
+      if (after?.matches(BESIDE)) exercise(cell, after);
+      else if (!ELSEWHERE.test(code(cell)) && !before?.matches(`${BESIDE}, .inpage-colab`)
+        && !after?.matches(".inpage-colab")) other(cell);
+      else cells.push({ cell, text: () => before?.matches(BESIDE) ? "" : code(cell) });
+    }
+  };
+  document.addEventListener("DOMContentLoaded", begin);
+})();

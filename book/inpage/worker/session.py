@@ -1,0 +1,183 @@
+"""What a page asks of Python: check an answer, run a cell. Runs in Pyodide, and in CPython for the tests.
+
+Cells come as the texts that stand in the page, edited or not. A check begins with nothing but the
+statements above that the answer needs; Run goes on in one session, in order, as a notebook does.
+"""
+import ast
+import contextlib
+import copy
+import io
+import linecache
+import sys
+import traceback
+import types
+
+from attnlib.exercises import grade
+from attnlib.exercises.sandbox.call import Captured
+
+LONGEST = 20_000  # characters of what a cell prints
+NOT_HERE = "(A page has no {}: cells that need it run in Colab.)"
+
+
+def without_figures():
+    """In the place of attnlib.plot: Matplotlib would be 10 MB more, and the page has its pictures."""
+    plot = types.ModuleType("attnlib.plot")
+    plot.__getattr__ = lambda name: lambda *args, **kwargs: None
+    sys.modules["attnlib.plot"] = plot
+    sys.modules["attnlib"].plot = plot
+
+
+# ---------------------------------------------------------------- what an answer needs
+
+def statements(cells):
+    """The top-level statements of the cells; a cell that is no Python has none."""
+    for cell in cells:
+        with contextlib.suppress(SyntaxError):
+            yield from ast.parse(cell).body
+
+
+def binds(statement):
+    """The names that a statement gives a meaning at the top level."""
+    if isinstance(statement, (ast.FunctionDef, ast.ClassDef)):
+        return {statement.name}
+    if isinstance(statement, (ast.Import, ast.ImportFrom)):
+        return {alias.asname or alias.name.split(".")[0] for alias in statement.names}
+    return {name for node in ast.walk(statement) if isinstance(getattr(node, "ctx", None), ast.Store)
+            for name in uses(node)}  # also x of x[0] = 1
+
+
+def uses(tree):
+    return {node.id for node in ast.walk(tree) if isinstance(node, ast.Name)}
+
+
+def needed(answer, cells):
+    """The statements of the cells above that the answer rests on, in their order."""
+    wanted, chosen = uses(answer), []
+    for statement in reversed(list(statements(cells))):
+        if binds(statement) & wanted:
+            chosen.append(statement)
+            wanted |= uses(statement)
+    return chosen[::-1]
+
+
+# ---------------------------------------------------------------- running
+
+def run_statement(statement, space, name):
+    code = ast.Module([statement], [])
+    exec(compile(ast.fix_missing_locations(code), name, "exec"), space)
+
+
+def remember(name, source):
+    """Let tracebacks and inspect find the text."""
+    linecache.cache[name] = (len(source), None, source.splitlines(True), name)
+
+
+def space_for(answer, cells):
+    """The names that the cells above give an answer; what fails among them is not there."""
+    space = {"__name__": "__main__"}
+    with contextlib.redirect_stdout(io.StringIO()):
+        for statement in needed(answer, cells):
+            with contextlib.suppress(Exception):
+                run_statement(statement, space, "<a cell above>")
+    return space
+
+
+def own_lines(error, name):
+    """The error as Python shows it, without the steps that are not the learner's."""
+    steps = [s for s in traceback.extract_tb(error.__traceback__) if s.filename == name]
+    where = [f"Line {s.lineno}: {s.line}\n" for s in steps[-1:]]
+    lines = traceback.format_exception_only(error)
+    if isinstance(error, SyntaxError) and error.lineno:
+        where, lines = [f"Line {error.lineno} is not Python.\n"], lines[1:]
+    return "".join(where + lines).rstrip()
+
+
+def check(name, source, cells):
+    """What grade says of the answer in the text: its message, status and mistakes."""
+    file = f"<{name}>"
+    remember(file, source)
+    printed = Captured()
+    try:
+        tree = ast.parse(source, file)
+        space = space_for(tree, cells)
+        with contextlib.redirect_stdout(printed):
+            exec(compile(tree, file, "exec"), space)
+    except BaseException as error:
+        return result(f"{name}: not yet.\n\n{own_lines(error, file)}", "error")
+    if name not in space:
+        return result(f"{name}: not checked. No function is called {name} here: keep the line that "
+                      f"begins with def {name}(...).", "error")
+    found = grade(name, space[name])
+    return result(printed.text + found.message, found.status, found.mistakes)
+
+
+def result(message, status, mistakes=()):
+    return {"message": message, "status": status, "mistakes": list(mistakes),
+            "restart": needs_restart(message, mistakes)}
+
+
+def needs_restart(message, mistakes):
+    """Whether the interpreter may have been hurt: in a browser a recursion or an exit may leave it unusable."""
+    return "endless loop" in mistakes or any(word in message for word in (
+        "RecursionError", "MemoryError", "SystemExit", "exit()", "KeyboardInterrupt"))
+
+
+class Session:
+    """The cells that have run, in order, and the names that they have left."""
+
+    def __init__(self):
+        self.space, self.ran, self.missing = {"__name__": "__main__"}, [], set()
+
+    def run(self, cells, announce=lambda text: None):
+        """Run the last of the cells, and before it those above that have not run as they stand now."""
+        above = cells[:-1]
+        if self.ran[: len(above)] != above[: len(self.ran)]:  # one of them was edited since
+            self.__init__()
+        for number in range(len(self.ran), len(above)):
+            announce(f"cell {number + 1} of {len(above)}")
+            self.prepare(number, above[number])
+        text = self.one(len(above), cells[-1])
+        self.ran = cells
+        return {"message": text, "restart": needs_restart(text, ())}
+
+    def one(self, number, source):
+        """What the cell prints, and the value of its last line."""
+        file, printed = f"<cell {number + 1}>", Captured(LONGEST)
+        remember(file, source)
+        try:
+            body = ast.parse(source, file).body
+            with contextlib.redirect_stdout(printed), contextlib.redirect_stderr(printed):
+                for statement in body:
+                    self.step(statement, file, statement is body[-1])
+        except BaseException as error:
+            because = f"\n{NOT_HERE.format(' and '.join(sorted(self.missing)))}" if self.missing else ""
+            return printed.text + own_lines(error, file) + because
+        return printed.text
+
+    def prepare(self, number, source):
+        """Run a cell for those below it: what fails in it, for want of torch, say, is passed over."""
+        file = f"<cell {number + 1}>"
+        remember(file, source)
+        with contextlib.redirect_stdout(io.StringIO()), contextlib.redirect_stderr(io.StringIO()):
+            for statement in statements([source]):
+                with contextlib.suppress(Exception):
+                    self.step(statement, file, False)
+
+    def step(self, statement, file, last):
+        if isinstance(statement, (ast.Import, ast.ImportFrom)):
+            return self.take(statement, file)
+        if not (last and isinstance(statement, ast.Expr)):
+            return run_statement(statement, self.space, file)
+        value = eval(compile(ast.Expression(statement.value), file, "eval"), self.space)
+        if value is not None:
+            print(repr(value))
+
+    def take(self, statement, file):
+        """Import what a page has: one import cell often names torch beside NumPy."""
+        for alias in statement.names:
+            alone = copy.copy(statement)
+            alone.names = [alias]
+            try:
+                run_statement(alone, self.space, file)
+            except ModuleNotFoundError as error:
+                self.missing.add(error.name.split(".")[0])

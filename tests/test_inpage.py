@@ -1,0 +1,218 @@
+"""What the build puts into the pages for their exercises, and what it fetches for that; no browser needed."""
+import importlib.util
+import io
+import re
+import zipfile
+
+import nbformat
+import numpy as np
+import pytest
+from nbformat.v4 import new_code_cell, new_notebook, new_output
+
+from attnlib.exercises.engine.find import exercises
+from book import editions
+from book.inpage import bundle, fetch, licences, policy, site
+from book.notebooks import ROOT
+
+needs_runtime = pytest.mark.skipif(
+    fetch.runtime_at_hand() is None, reason="no Python for the pages here: `python3 run.py runtime` fetches it")
+
+
+@pytest.fixture(scope="module")
+def session():
+    """The module that runs in the page's Python, here in this one."""
+    spec = importlib.util.spec_from_file_location("session", ROOT / "book" / "inpage" / "worker" / "session.py")
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+# --- the session ---
+
+ABOVE = ["import numpy as np\nimport gone_module", "factor = 2\nraise ValueError", "factor = factor + 1",
+         "factor = (not python", "unused = 1 / 0"]
+RIGHT = "def dot_score(query, key):\n    return np.sum(query * key)"
+
+
+def test_an_answer_gets_the_statements_above_that_it_needs(session):
+    found = session.check("dot_score", RIGHT + " + 0 * factor", ABOVE)
+    assert found == {"message": found["message"], "status": "correct", "mistakes": [], "restart": False}
+
+
+def test_an_answer_that_needs_what_is_not_there_says_so(session):
+    found = session.check("dot_score", RIGHT, [])
+    assert found["status"] == "error" and "name 'np' is not defined" in found["message"]
+
+
+def test_a_mistake_is_named(session):
+    found = session.check("dot_score", "def dot_score(query, key):\n    return query * key", [])
+    assert found["status"] == "incorrect" and found["mistakes"]
+
+
+@pytest.mark.parametrize("source, said", [
+    ("def dot_score(query, key):\n    return query +* key", "Line 2 is not Python.\n    return query +* key"),
+    ("import numpy as np\nnp.ones(3) + np.ones(2)", "Line 2: np.ones(3) + np.ones(2)\nValueError: operands"),
+    ("def dot_scor(query, key):\n    return 1", "No function is called dot_score here"),
+    ("exit_code = __import__('sys').exit(3)", "SystemExit: 3"),
+])
+def test_what_stops_before_a_check_shows_the_learners_own_line(session, source, said):
+    found = session.check("dot_score", source, [])
+    assert found["status"] == "error" and said in found["message"], found["message"]
+    assert found["restart"] == ("SystemExit" in said)
+
+
+def test_cells_run_in_order_and_go_on_where_they_were(session):
+    cells, said = session.Session(), []
+    assert cells.run(["x = [1]", "x.append(2)", "x"], said.append)["message"] == "[1, 2]\n"
+    assert said == ["cell 1 of 2", "cell 2 of 2"]
+    assert cells.run(["x = [1]", "x.append(2)", "x", "print(x)"], said.append)["message"] == "[1, 2]\n"
+    assert len(said) == 2  # nothing above has run again
+    assert cells.run(["x = [5]", "x.append(2)", "x"])["message"] == "[5, 2]\n"
+
+
+def test_what_fails_in_a_cell_above_is_passed_over(session):
+    assert session.Session().run(["x = 1\ngone()\ny = 2", "not python", "x + y"])["message"] == "3\n"
+
+
+def test_a_cell_says_its_error_and_its_line(session):
+    found = session.Session().run(["y = 1", "print(y)\ny / 0"])["message"]
+    assert found == "1\nLine 2: y / 0\nZeroDivisionError: division by zero"
+
+
+def test_a_module_that_a_page_has_not_is_left_out(session):
+    cells = session.Session()
+    above = "import math, gone_module, gone_too.part\nfrom gone_module import x"
+    assert cells.run([above, "math.pi > 3"])["message"] == "True\n"
+    found = cells.run([above, "math.pi > 3", "gone_module.y"])["message"]
+    assert found.endswith("name 'gone_module' is not defined\n"
+                          "(A page has no gone_module and gone_too: cells that need it run in Colab.)")
+
+
+def test_an_error_in_the_standard_library_is_the_learners_line(session):
+    source = "import os\ndef dot_score(query, key):\n    return os.path.join(None)"
+    assert "line 3: return os.path.join(None)" in session.check("dot_score", source, [])["message"]
+
+
+def test_no_count_overflows_where_integers_have_32_bits():
+    for name in ("attention_flops", "attention_bytes"):
+        exercise = exercises()[name]
+        assert all(np.max(exercise.predict((), k)) < 2**31 for k in range(len(exercise.all_cases()))), name
+
+
+# --- the pages ---
+
+def test_an_exercise_that_the_page_cannot_run_leads_to_colab(monkeypatch):
+    monkeypatch.setattr(fetch, "runtime_at_hand", lambda: None)
+    for url, said in (("https://github.com/a/b", r'<a href="https://colab[^"]*/a/b/blob/\w+/chapters/03_softmax.ipynb">'),
+                      (None, "Do this exercise in the chapter's notebook")):
+        monkeypatch.setattr(site.address, "find", lambda: url)
+        site.elsewhere.cache_clear()
+        for name in ("softmax", "attention_torch"):
+            assert re.search(said, site.beside(exercises()[name], "chapters/03_softmax"))
+    site.elsewhere.cache_clear()
+
+
+@needs_runtime
+def test_an_exercise_brings_its_hints_and_torch_leads_to_colab():
+    text = site.beside(exercises()["softmax"], "chapters/03_softmax")
+    assert text.startswith("<script type=\"application/json\"") and "hint 1 of 4: " in text
+    assert site.beside(exercises()["attention_torch"], "chapters/03_softmax").startswith('<p class="inpage-colab">')
+
+
+def test_data_cannot_end_its_script():
+    assert "</script>" not in site.as_data({"text": "</script>"}, "")[:-len("</script>")]
+
+
+@needs_runtime
+def test_the_folder_holds_this_attnlib_and_is_named_by_its_content():
+    wheel = zipfile.ZipFile(io.BytesIO(bundle.files()[bundle.WHEEL]))
+    assert wheel.read("attnlib/api.py") == (ROOT / "attnlib" / "api.py").read_bytes()
+    assert bundle.wheel() == bundle.wheel()
+    assert re.fullmatch(r"python-[0-9a-f]{12}", bundle.name())
+    assert bundle.sizes()[1] < 10  # MB to send at the first click
+
+
+def test_each_part_has_a_licence():
+    texts = {what: text for what, _, text in licences.shipped()}
+    assert all(len(text) > 400 for text in texts.values()), texts.keys()
+    assert "Mozilla" in texts.get("Pyodide, Python for browsers", "Mozilla")
+
+
+# --- the policy ---
+
+PAGE = """<html><head><script>themes()</script></head><body onclick="print()">
+<article class="x"><script>outputs()</script><p onclick="steal()">x</p></article></body></html>"""
+
+
+def test_a_policy_knows_the_themes_scripts_and_no_others():
+    said = policy.policy(PAGE, policy.of_handlers(PAGE))
+    assert policy.with_policy(PAGE).index("Content-Security-Policy") < PAGE.index("<script>") + 40
+    for code, is_known in (("themes()", True), ("print()", True), ("outputs()", False), ("steal()", False)):
+        assert (policy.hashed(code) in said) == is_known
+    script = said.split("script-src")[1].split(";")[0]
+    assert "'unsafe-inline'" not in script and "unsafe-eval" not in script and "http" not in script
+
+
+# --- what is fetched ---
+
+@pytest.fixture
+def sources(monkeypatch, tmp_path):
+    """Two files of two bytes, and sources that give them; each says what it wrote."""
+    files = {"a": fetch.digest(b"aa"), "b": fetch.digest(b"bb")}
+    monkeypatch.setattr(fetch, "FILES", files)
+
+    def source(content):
+        def take(name, folder):
+            if content is None:
+                raise OSError("no such host")
+            (folder / name).write_bytes(content.get(name, b""))
+        return take
+
+    def use(**contents):
+        monkeypatch.setattr(fetch, "SOURCES", {name: source(content) for name, content in contents.items()})
+        return fetch.fetch_runtime(tmp_path / "cache"), tmp_path / "cache"
+    return use
+
+
+def test_files_come_from_the_first_source_that_has_the_pinned_bytes(sources, capsys):
+    source, folder = sources(first=None, second={"a": b"aa", "b": b"bad"}, third={"a": b"aa", "b": b"bb"})
+    assert source == "third" and (folder / "b").read_bytes() == b"bb"
+    said = capsys.readouterr().out
+    assert "not from first: a: no such host" in said
+    assert "not from second: b has other bytes than the pinned ones" in said
+
+
+def test_nothing_is_kept_where_no_source_has_it(sources):
+    source, folder = sources(first={"a": b"aa", "b": b"bad"})
+    assert source is None and not folder.exists()
+
+
+def test_a_changed_file_in_the_cache_is_not_used(monkeypatch, tmp_path):
+    monkeypatch.setattr(fetch, "FILES", {"a": fetch.digest(b"aa")})
+    monkeypatch.setattr(fetch, "runtime_folder", lambda: tmp_path)
+    (tmp_path / "a").write_bytes(b"aa")
+    assert fetch.runtime_at_hand() == tmp_path
+    (tmp_path / "a").write_bytes(b"ab")
+    assert fetch.runtime_at_hand() is None
+
+
+def test_without_node_the_command_says_so_and_goes_on(monkeypatch):
+    monkeypatch.setattr(fetch.shutil, "which", lambda name: None)
+    assert "a plain text box" in fetch.make_editor(None)
+
+
+def test_no_part_of_the_runtime_is_in_the_repository():
+    large = [path for path in (ROOT / "book" / "inpage").rglob("*")
+             if path.is_file() and path.stat().st_size > 100_000]
+    assert large == []
+
+
+def test_notebooks_to_download_keep_their_texts_and_leave_their_figures(tmp_path):
+    outputs = [new_output("stream", text="1\n"), new_output("display_data", {"image/png": "AA", "text/plain": "x"})]
+    path = tmp_path / "chapters" / "a.ipynb"
+    path.parent.mkdir()
+    nbformat.write(new_notebook(cells=[new_code_cell("1", outputs=outputs)]), path)
+    editions.leave_figures_out(tmp_path)
+    text = path.read_text(encoding="utf-8")
+    assert "image/png" not in text and '"x"' in text and "1\\n" in text
+    nbformat.validate(nbformat.read(path, 4))

@@ -1,0 +1,430 @@
+"""Exercises run in the pages of the built book, in Chromium, with no other host to be reached."""
+import ast
+import functools
+import http.server
+import importlib.util
+import inspect
+import json
+import random
+import re
+import sys
+import textwrap
+import threading
+import time
+
+import nbformat
+import pytest
+from playwright import sync_api
+
+import run
+from attnlib.exercises.engine.find import exercises
+from attnlib.exercises.engine.prove import load_answers
+from book import browser, notebooks, pages
+from book.inpage import fetch
+
+pytestmark = [
+    pytest.mark.skipif(browser.chromium() is None, reason="no Chromium on this machine"),
+    pytest.mark.skipif(fetch.runtime_at_hand() is None,
+                       reason="no Python for the pages here: `python3 run.py runtime` fetches it"),
+]
+NO_OTHER_HOST = "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE localhost"
+PAGE = "chapters/03_softmax.html"
+SAMPLE = 200
+PATIENCE = 90_000  # ms, on a busy machine
+
+
+# --- the site ---
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    """The built book, below a sub-path."""
+    top = tmp_path_factory.mktemp("site")
+    assert run.build("--path-output", top / "out") == 0
+    (top / "served" / "a").mkdir(parents=True)
+    (top / "out" / "_build" / "html").rename(top / "served" / "a" / "path")
+    return top / "served"
+
+
+class Handler(run.QuietHandler):
+    """The book's own server; a file can be missing."""
+    missing = ()
+
+    def do_GET(self):
+        if any(name in self.path for name in self.missing):
+            return self.send_error(404)
+        super().do_GET()
+
+
+@pytest.fixture(scope="module")
+def address(folder):
+    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), functools.partial(Handler, directory=str(folder)))
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    yield f"http://localhost:{server.server_address[1]}/a/path/"
+    server.shutdown()
+
+
+@pytest.fixture(scope="module")
+def chromium():
+    with sync_api.sync_playwright() as playwright:
+        yield playwright.chromium.launch(executable_path=browser.chromium(), args=[*browser.SILENT, NO_OTHER_HOST])
+
+
+@pytest.fixture
+def page(chromium):
+    context = chromium.new_context(viewport={"width": 1280, "height": 900}, accept_downloads=True)
+    context.set_default_timeout(PATIENCE)
+    page = context.new_page()
+    page.asked, page.errors = [], []
+    page.on("request", lambda request: page.asked.append(request.url))
+    page.on("pageerror", lambda error: page.errors.append(str(error)))
+    yield page
+    context.close()
+    assert page.errors == []
+    assert all(url.startswith(("http://localhost:", "data:", "blob:")) for url in page.asked)
+
+
+@pytest.fixture
+def softmax(page, address):
+    page.goto(address + PAGE)
+    return Exercise(page, "softmax")
+
+
+class Exercise:
+    """One exercise of a page, used as a reader uses it."""
+
+    def __init__(self, page, name):
+        self.page, self.name = page, name
+        self.panel = page.get_by_role("group", name=f"Exercise {name}", exact=True)
+        self.box = page.get_by_role("textbox", name=f"Your answer to {name}", exact=True)
+
+    def type(self, source):
+        self.box.focus()
+        self.page.wait_for_timeout(500)  # the editor takes the text box's place
+        self.page.keyboard.press("Control+a")
+        self.page.keyboard.insert_text(source)
+
+    def press(self, button):
+        self.panel.get_by_role("button", name=button, exact=True).click()
+
+    def said(self):
+        output = self.panel.locator("pre")
+        output.wait_for()
+        return output.text_content()
+
+    def line(self):
+        return self.panel.locator("[role=status] .inpage-line").text_content()
+
+    def check(self, source):
+        self.type(source)
+        self.press("Check")
+        return self.said()
+
+    def done_with(self, words):
+        self.panel.locator("[role=status] .inpage-line", has_text=words).wait_for()
+
+
+def answer(line, name="softmax", parameters="scores, axis=-1"):
+    return f"def {name}({parameters}):\n" + textwrap.indent(line, "    ")
+
+
+RIGHT = answer("e = np.exp(scores - scores.max(axis=axis, keepdims=True))\nreturn e / e.sum(axis=axis, keepdims=True)")
+PLAIN = answer("e = np.exp(scores)\nreturn e / e.sum(axis=axis, keepdims=True)")
+
+
+ASK = """async (questions) => {
+  const results = [];
+  for (const question of questions) {
+    const began = performance.now();
+    const { status, mistakes, message, heap } = await inPage.ask({ kind: "check", ...question }, () => {});
+    results.push({ status, mistakes, message, heap, ms: performance.now() - began });
+  }
+  return results;
+}"""
+
+
+# --- an exercise ---
+
+def test_nothing_is_loaded_before_the_first_check(softmax):
+    softmax.page.wait_for_timeout(1000)
+    assert softmax.page.asked and not any("/python-" in url for url in softmax.page.asked)
+
+
+def test_a_right_answer_is_kept_and_done_after_a_reload(softmax):
+    assert softmax.check(RIGHT).startswith("softmax: correct.")
+    softmax.page.reload()
+    assert softmax.box.input_value() == RIGHT
+    assert softmax.panel.locator(".inpage-done").text_content() == "Done"
+    assert "1 of 6 exercises of this chapter" in softmax.page.locator(".inpage-tally").text_content()
+    softmax.press("Start over")
+    assert softmax.box.input_value().endswith("...")
+    softmax.press("Bring it back")
+    assert softmax.box.input_value() == RIGHT
+
+
+def test_wrong_answers_are_named_and_a_syntax_error_shows_its_line(softmax):
+    assert "no maximum subtracted" in softmax.check(PLAIN)
+    assert "softmax over the first axis" in softmax.check(RIGHT.replace("axis=axis", "axis=0"))
+    assert "keepdims" in softmax.check(RIGHT.replace(", keepdims=True", ""))
+    assert "Line 2 is not Python." in softmax.check(answer("return np.exp(scores"))
+    assert "line 2: return scores.maximum()" in softmax.check(answer("return scores.maximum()"))
+    assert "line 3: return json.loads('{')" in softmax.check(answer("import json\nreturn json.loads('{')"))
+    assert "softmax, hint 1 of 4:" in (softmax.press("Hint"), softmax.said())[1]
+
+
+def test_a_loop_in_python_ends_by_itself(softmax):
+    assert "endless loop" in softmax.check(answer("while True:\n    pass")) or "seconds" in softmax.said()
+    assert softmax.check(RIGHT).startswith("softmax: correct.")
+
+
+ENDLESS = answer("import re\nreturn re.match('(a+)+b', 'a' * 60)")
+
+
+def test_what_python_cannot_end_the_reader_stops(softmax):
+    softmax.check(RIGHT)
+    softmax.type(ENDLESS)
+    softmax.press("Check")
+    softmax.done_with("Running.")
+    softmax.press("Stop")
+    softmax.done_with("Stopped.")
+    assert softmax.check(RIGHT).startswith("softmax: correct.")
+
+
+def test_what_nobody_stops_ends_after_30_seconds(softmax):
+    softmax.check(RIGHT)
+    softmax.page.clock.install()
+    softmax.type(ENDLESS)
+    softmax.press("Check")
+    softmax.done_with("Running.")
+    softmax.page.clock.fast_forward(31_000)
+    softmax.done_with("Stopped after 30 seconds.")
+
+
+def test_memory_that_is_eaten_up_is_an_error_and_the_next_check_works(softmax):
+    eater = {"name": "softmax", "source": answer("x = [0]\nwhile True:\n    x = x + x"), "texts": []}
+    found = softmax.page.evaluate(ASK, [eater])[0]
+    assert "MemoryError" in found["message"] and found["heap"] <= 2**30
+    assert "MemoryError" in softmax.check(answer("return np.ones((15_000, 15_000))"))
+    assert softmax.check(RIGHT).startswith("softmax: correct.")
+
+
+@pytest.mark.parametrize("file", ["numpy-", "pyodide.asm.wasm", "worker.mjs", "attnlib-", "python_stdlib"])
+def test_a_missing_file_is_said(softmax, monkeypatch, file):
+    monkeypatch.setattr(Handler, "missing", (file,))
+    softmax.type(RIGHT)
+    softmax.press("Check")
+    softmax.done_with("Python could not be loaded")
+    assert file in softmax.line()
+    monkeypatch.setattr(Handler, "missing", ())
+    assert softmax.check(RIGHT).startswith("softmax: correct.")
+
+
+def test_two_exercises_take_turns(softmax):
+    row = Exercise(softmax.page, "softmax_row")
+    row.type(answer("return scores", "softmax_row", "scores"))
+    softmax.type(RIGHT)
+    softmax.press("Check")
+    row.press("Check")
+    assert "softmax_row: not yet." in row.said() and "softmax: correct." in softmax.said()
+    softmax.type(ENDLESS)
+    softmax.press("Check")
+    row.press("Check")
+    row.done_with("Waiting")
+    row.press("Stop")
+    softmax.press("Stop")
+    row.done_with("Stopped.")
+
+
+@pytest.mark.parametrize("has_editor", [True, False])
+def test_the_keyboard_alone(softmax, monkeypatch, has_editor):
+    monkeypatch.setattr(Handler, "missing", () if has_editor else ("editor.mjs",))
+    page = softmax.page
+    softmax.box.focus()
+    page.wait_for_timeout(800)
+    assert page.locator(".cm-editor").count() == has_editor
+    page.keyboard.press("Control+a")
+    page.keyboard.type("def softmax(scores, axis=-1):\ne = np.exp(scores)\nreturn e / e.sum(axis=axis, keepdims=True)")
+    assert "    e = np.exp" in page.evaluate("JSON.stringify(inPage.read().typed.softmax)")
+    assert "return e / e.sum" in page.evaluate("inPage.read().typed.softmax")  # the slash came through
+    page.keyboard.press("Control+Enter")
+    assert "no maximum subtracted" in softmax.said()
+    page.keyboard.press("Tab")
+    assert page.evaluate("document.activeElement.textContent") == "Check"
+
+
+@pytest.mark.parametrize("look", [("light", 1280), ("dark", 1280), ("dark", 390)])
+def test_an_open_editor_and_its_message_are_accessible(softmax, look):
+    page, (scheme, width) = softmax.page, look
+    page.emulate_media(color_scheme=scheme)
+    page.set_viewport_size({"width": width, "height": 800})
+    softmax.press("Hint")
+    softmax.check(PLAIN + "  # why?\n# a comment, a string: \"x\", None")
+    page.evaluate(pages.AXE)
+    page.evaluate(pages.IN_PAGE)
+    assert page.evaluate("bookPages.accessibility()") == []
+    assert page.evaluate("bookPages.sideways()") == []
+
+
+def test_other_cells_run_in_order_and_can_be_edited(softmax):
+    page = softmax.page
+    panel = page.locator(".cell", has_text="ratio of the weights").get_by_role("group", name="Code cell")
+    panel.get_by_role("button", name="Run").click()
+    panel.locator("pre").wait_for()
+    assert "ratio of the weights" in panel.locator("pre").text_content()
+    panel.get_by_role("button", name="Edit").click()
+    page.wait_for_timeout(500)
+    page.keyboard.press("Control+a")
+    page.keyboard.insert_text("total.round(3) * 2")
+    page.keyboard.press("Control+Enter")
+    panel.locator("pre", has_text="34.908").wait_for()
+
+
+# --- progress ---
+
+def test_progress_goes_into_a_file_and_comes_back(softmax, chromium, address, tmp_path):
+    page = softmax.page
+    softmax.check(RIGHT)
+    page.goto(address + "chapters/index.html")
+    assert "1 of" in page.locator("#your-progress > p").first.text_content()
+    with page.expect_download() as download:
+        page.get_by_role("button", name="Save as a file").click()
+    download.value.save_as(tmp_path / "progress.json")
+    other = chromium.new_context().new_page()
+    other.goto(address + "chapters/index.html")
+    other.locator("#your-progress input").set_input_files(tmp_path / "progress.json")
+    other.locator("#your-progress li", has_text="softmax: 1 of 6").wait_for()
+    (tmp_path / "other.json").write_text('{"done": {"softmax": 1}}')
+    other.locator("#your-progress input").set_input_files(tmp_path / "other.json")
+    other.locator("#your-progress", has_text="holds no progress").wait_for()
+    other.goto(address + PAGE)
+    assert Exercise(other, "softmax").box.input_value() == RIGHT
+    other.context.close()
+
+
+# --- the policy ---
+
+def test_a_script_in_an_output_is_inert(page, folder, address):
+    bad = ("<script>document.title = 'ran'</script><img src='x' onerror=\"document.title = 'ran'\">"
+           "<p class='math'>\\(\\href{javascript:document.title='ran'}{x}\\)</p>")
+    text = (folder / "a/path" / PAGE).read_text(encoding="utf-8").replace("</h1>", "</h1>" + bad, 1)
+    (folder / "a/path/chapters/with.html").write_text(text, encoding="utf-8")
+    without = re.sub(r'<meta http-equiv="Content-Security[^>]*>', "", text)
+    (folder / "a/path/chapters/without.html").write_text(without, encoding="utf-8")
+    titles = []
+    for name in ("with", "without"):
+        page.goto(f"{address}chapters/{name}.html")
+        page.evaluate("window.MathJax.startup.promise")
+        page.wait_for_timeout(500)
+        titles.append(page.title())
+        assert page.locator("a[href^='javascript']").count() == 0
+        (folder / f"a/path/chapters/{name}.html").unlink()
+    assert titles[0] != "ran" and titles[1] == "ran"
+
+
+def test_every_page_has_a_policy(folder):
+    found = [path for path in folder.rglob("*.html") if "_static" not in path.parts]
+    assert len(found) > 20
+    assert [p.name for p in found if "Content-Security-Policy" not in (text := p.read_text(encoding="utf-8"))
+            and 'http-equiv="Refresh"' not in text] == []
+
+
+def test_without_scripts_the_listings_stay(chromium, address):
+    page = chromium.new_context(java_script_enabled=False).new_page()
+    page.goto(address + PAGE)
+    assert page.get_by_text("Weights that sum to 1 along the axis.").is_visible()
+    assert page.locator("textarea").count() == 0
+    page.context.close()
+
+
+# --- the same verdicts as in CPython ---
+
+@pytest.fixture(scope="module")
+def session():
+    path = notebooks.ROOT / "book" / "inpage" / "worker" / "session.py"
+    spec = importlib.util.spec_from_file_location("session", path)
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def solutions():
+    """{exercise: its solution's cell and those above it} from the book's solutions."""
+    for path in sorted((notebooks.CHAPTERS / "solutions").glob("*.ipynb")):
+        cells = [c["source"] for c in nbformat.read(path, 4)["cells"] if c["cell_type"] == "code"]
+        for number, cell in enumerate(cells):
+            for name in re.findall(r"^def (\w+)\(", cell, re.MULTILINE):
+                exercise = exercises().get(name)
+                if exercise and exercise.library == "numpy":
+                    yield {"name": name, "source": cell, "texts": cells[:number]}
+
+
+def test_every_solution_is_accepted_in_the_page(softmax):
+    questions = {question["name"]: question for question in solutions()}
+    assert len(questions) >= 40
+    results = softmax.page.evaluate(ASK, list(questions.values()))
+    wrong = {name: found["message"] for name, found in zip(questions, results) if found["status"] != "correct"}
+    assert wrong == {}
+
+
+def wrong_answers():
+    """Wrong answers of the tests as texts, each with the module that it stands in."""
+    for name, entries in load_answers().items():
+        if exercises()[name].library != "numpy":
+            continue
+        module = inspect.getsource(sys.modules[f"exercise_answers_{name}"])
+        for entry in entries:
+            code = own_text(entry.function)
+            if not entry.right and code and "torch" not in code:
+                yield {"name": name, "source": f"{code}\n{name} = {entry.function.__name__}\n", "texts": [module]}
+
+
+def own_text(function):
+    """The function without its decorators, or None where it is not a def of its own."""
+    try:
+        tree = ast.parse(textwrap.dedent(inspect.getsource(function))).body[0]
+    except (OSError, TypeError, SyntaxError):
+        return None
+    if not isinstance(tree, ast.FunctionDef):
+        return None
+    tree.decorator_list = []
+    return ast.unparse(tree)
+
+
+def test_wrong_answers_get_the_same_names_as_in_cpython(softmax, session, capsys):
+    questions = random.Random(0).sample(list(wrong_answers()), SAMPLE)
+    results = softmax.page.evaluate(ASK, questions)
+    differ = []
+    for question, found in zip(questions, results):
+        here = session.check(question["name"], question["source"], question["texts"])
+        if (here["status"], sorted(here["mistakes"])) != (found["status"], sorted(found["mistakes"] or ())):
+            differ.append((question["source"], here["mistakes"], found["mistakes"]))
+    times = sorted(found["ms"] for found in results)
+    with capsys.disabled():
+        print_table("checks in the page, ms", {
+            "median": times[SAMPLE // 2], "95 %": times[SAMPLE * 95 // 100], "longest": times[-1]})
+    assert differ == []
+
+
+# --- what it costs ---
+
+def test_first_load(chromium, address, folder, capsys):
+    context = chromium.new_context()
+    context.set_default_timeout(PATIENCE)
+    page = context.new_page()
+    page.goto(address + PAGE)
+    data = json.loads(page.locator("#inpage-data").text_content())
+    began = time.monotonic()
+    Exercise(page, "softmax").check(RIGHT)
+    first = time.monotonic() - began
+    site = sum(path.stat().st_size for path in folder.rglob("*") if path.is_file())
+    with capsys.disabled():
+        print_table("the first check", {
+            "sent, MB (compressed)": data["megabytes"], "unpacked, MB": data["bytes"] / 1e6,
+            "from typing to the verdict, s": first, "the whole site, MB": site / 1e6})
+    assert data["megabytes"] < 10 and site < 60e6
+    context.close()
+
+
+def print_table(title, rows):
+    print(f"\n{title}")
+    for what, number in rows.items():
+        print(f"  {what:32}{number:8.1f}")
