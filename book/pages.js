@@ -111,8 +111,12 @@ window.bookPages = (() => {
     delete document.execCommand;
     return text?.replaceAll("\r\n", "\n");
   };
+  // Of a session at Python's prompt what was typed, and nothing that it said.
+  const typed = (code) => (/^>>> /.test(code)
+    ? code.split("\n").filter((line) => /^(>>>|\.\.\.) /.test(line))
+      .map((line) => line.slice(4)).join("\n") : code);
   const badCopies = () => all(".highlight:has(pre)").flatMap((block) => {
-    const code = block.querySelector("pre").textContent.trimEnd();
+    const code = typed(block.querySelector("pre").textContent.trimEnd());
     const button = block.querySelector("button.copybtn");
     const text = button && copied(button)?.trimEnd();
     if (!button) return [`no copy button: ${short(code)}`];

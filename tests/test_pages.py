@@ -44,6 +44,7 @@ GOOD = [
     '<p><span class="math">\\(x^2\\)</span></p>',
     "<table><tr><td>narrow</td></tr></table>",
     COPY.format("x = 1", OF_THE_PAGE),
+    COPY.format("&gt;&gt;&gt; x + 1\n2", "'x + 1'"),
     '<p id="place"><a href="#place">here</a></p><button>Press</button>',
     '<p><a href="https://example.org/">a link loads nothing</a></p>',
 ]
@@ -77,7 +78,8 @@ BAD = {  # what is said of the page: what stands on it
         '<p><span style="cursor: pointer">press me</span></p>',
     "no copy button": '<div class="highlight"><pre>x = 1</pre></div>',
     'copies "y = 2" and not x = 1': COPY.format("x = 1", "'y = 2'"),
-    "copies more than code": COPY.format("&gt;&gt;&gt; x", OF_THE_PAGE),
+    "copies more than code": COPY.format("$ x", OF_THE_PAGE),
+    'copies ">>> x" and not x': COPY.format("&gt;&gt;&gt; x", OF_THE_PAGE),
     "a link leads nowhere: gone.html": '<a href="gone.html">gone</a>',
     "a link leads nowhere: good0.html#gone":
         '<a href="good0.html#gone">gone</a>',
