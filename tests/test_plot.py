@@ -73,6 +73,10 @@ FIGURES = {
     "error_by_heads": ((1, 2, 4), np.array([[0.5, 0.51], [0.0, 0.01], [0.1, 0.2]]), 32),
     "learned_rows": ((WEIGHTS[None], SQUARE), ("one", "two"), {0: "A", 1: "B"}, 4),
     "cache_per_position": (["a", "b"], np.array([8.0, 128.0]), np.array([568.0, 128.0])),
+    "time_by_queries": ((1, 2, 4, 8), {"a": (1, 1, 2, 4), "b": (1, 2, 4, 8)}, {"a": 2, "b": 1}),
+    "processors_at_work": ((np.arange(22) % 3, np.ones(22, int)), ("a", "b")),
+    "rungs": (["a", "b"], (4, 1), (16.5, 1)),
+    "pages_in_memory": ({"A": (2, 0), "B": (1, 2)}, {"A": 7, "B": 5}, 4, 4),
     "regression": (LINE, LINE, LINE, LINE, {"a": LINE, "b": LINE}),
 }
 
