@@ -397,13 +397,14 @@ def one_query(scores, weights, value, output, labels):
 @in_book_style
 def regression(key, value, query, truth, outputs):
     """Noisy points (key, value), the true curve, and attention's outputs {label: output}; all 1-D."""
-    axes, = subplots(2.9, "a")
+    axes, = subplots(2.3, "a")
     axes.plot(query, truth, color="#b0b0b0", linewidth=5, label="true curve")
     axes.scatter(key, value, s=14, color=COLORS["value"], label="keys and values")
     for (label, output), (style, width) in zip(outputs.items(), ((":", 1.5), ("-", 2.0), ("--", 1.5))):
         axes.plot(query, output, color=COLORS["output"], linestyle=style, linewidth=width, label=label)
-    axes.set(xlabel="position", ylabel="value", title="Attention as regression")
-    axes.legend(loc="upper right", fontsize=9)
+    axes.set(xlabel="position", ylabel="value", title="Attention as regression", yticks=[-1, 0, 1])
+    axes.set_ylim(top=max(value) + 0.3)  # room for the legend
+    axes.legend(loc="upper right", fontsize=9, ncols=2)
 
 
 def spread_out(heights, gap):
@@ -1014,6 +1015,420 @@ def cache_per_position(names, kept, full):
     axes.set(yticks=places, yticklabels=names, xlim=(4, 60_000), xlabel="KiB for each position, in 16 bits")
     axes.set_xticks([10, 100, 1_000], ["10", "100", "1,000"])
     axes.minorticks_off()
+    axes.tick_params(axis="y", length=0)
+def cells(axes, corner, shape, name, title, rows=(), columns=()):
+    """A matrix as empty cells with its upper left corner there; whole `rows` and `columns` are filled."""
+    (x, y), (height, width) = corner, shape
+    for i, j in np.ndindex(shape):
+        strong = i in rows or j in columns
+        axes.add_patch(plt.Rectangle((x + j, y - i - 1), 1, 1, facecolor=COLORS[name], alpha=0.75 if strong else 0.1, linewidth=0))
+        axes.add_patch(plt.Rectangle((x + j, y - i - 1), 1, 1, fill=False, edgecolor=COLORS[name], linewidth=0.8))
+    axes.text(x + width / 2, y + 0.25, title, ha="center", va="bottom", fontweight="bold", color=COLORS[name])
+
+
+def extent(axes, start, stop, text):
+    """The name of a size beside the edge that has it; upright where the edge is."""
+    (x, y), upright = np.add(start, stop) / 2, start[0] == stop[0]
+    axes.annotate("", stop, start, arrowprops={"arrowstyle": "|-|,widthA=0.2,widthB=0.2", "color": "#444444", "linewidth": 0.8,
+                                               "shrinkA": 0, "shrinkB": 0})
+    axes.text(x - 0.2 * upright, y - 0.15 * (not upright), text, ha="right" if upright else "center",
+              va="center" if upright else "top", fontsize=10)
+
+
+@in_book_style
+def attention_shapes():
+    """All of attention as matrices, each size as long as it stands: 3 queries of size 2, 5 keys, values of size 4."""
+    axes, = subplots(2.8, "a")
+    axes.set(xlim=(-1.2, 24.2), ylim=(-4.4, 7.0), aspect="equal")
+    axes.axis("off")
+    cells(axes, (0, 0), (3, 2), "query", "Q", rows=[1])
+    cells(axes, (3.2, 3.6), (2, 5), "key", "Kᵀ", columns=[3])
+    cells(axes, (3.2, 0), (3, 5), "scores", "S", rows=[1])
+    cells(axes, (12.4, 0), (3, 5), "weights", "A", rows=[1])
+    cells(axes, (18.4, 6.2), (5, 4), "value", "V")
+    cells(axes, (18.4, 0), (3, 4), "output", "O", rows=[1])
+    axes.annotate("", (12.1, -1.5), (8.5, -1.5), arrowprops={"arrowstyle": "-|>", "color": "#444444", "linewidth": 1.4})
+    axes.text(10.3, -1.1, "scale, mask,\nsoftmax of\neach row", ha="center", va="bottom", fontsize=9)
+    extent(axes, (-0.25, -3), (-0.25, 0), "n$_q$")
+    extent(axes, (0, -3.3), (2, -3.3), "d$_k$")
+    extent(axes, (3.2, -3.3), (8.2, -3.3), "n$_k$")
+    extent(axes, (2.95, 1.6), (2.95, 3.6), "d$_k$")
+    extent(axes, (12.4, -3.3), (17.4, -3.3), "n$_k$")
+    extent(axes, (18.15, 1.2), (18.15, 6.2), "n$_k$")
+    extent(axes, (18.4, -3.3), (22.4, -3.3), "d$_v$")
+    extent(axes, (23.9, -3), (23.9, 0), "n$_q$")
+
+
+@in_book_style
+def contract(rules, columns, kept):
+    """Which of the rules each implementation keeps: `kept` (rules, columns) of booleans; the first two columns are right ones."""
+    axes, = subplots(0.4 + 0.145 * len(rules), "a")
+    for (i, j), holds in np.ndenumerate(kept):
+        place = j + (0.6 if j > 1 else 0)
+        own = j > 1 and i == j - 2
+        axes.add_patch(plt.Rectangle((place - 0.5, i - 0.5), 1, 1, linewidth=1, edgecolor="#bbbbbb", snap=True,
+                                     facecolor="white" if holds else COLORS["weights"] if own else "#e8b58f"))
+        if not holds:
+            axes.text(place, i, "×", ha="center", va="center", color="white" if own else "#1a1a1a")
+    axes.set(xlim=(-0.55, kept.shape[1] + 0.15), ylim=(len(rules) - 0.45, -0.55), yticks=range(len(rules)),
+             xticks=[j + (0.6 if j > 1 else 0) for j in range(len(columns))])
+    axes.set_yticklabels([f"{text}  {i}" for i, text in enumerate(rules, 1)], fontsize=9)
+    axes.xaxis.tick_top()
+    for label, rotation in zip(axes.set_xticklabels(columns, fontsize=9), (90, 90)):
+        label.set_rotation(rotation)
+    axes.tick_params(length=0)
+    axes.spines[:].set_visible(False)
+
+
+@in_book_style
+def nan_on_the_way(ways, steps, bad):
+    """Where nan is met: `bad` (ways, steps) of booleans. The first step is the output, the others are gradients on the way back."""
+    axes, = subplots(0.75 + 0.27 * len(ways), "a")
+    for (i, j), is_nan in np.ndenumerate(bad):
+        place = j + (0.3 if j else 0)
+        axes.add_patch(plt.Rectangle((place - 0.5, i - 0.5), 1, 1, facecolor=COLORS["weights"] if is_nan else "white",
+                                     edgecolor="#bbbbbb", linewidth=0.8))
+        axes.text(place, i, "nan" if is_nan else "", ha="center", va="center", color="white", fontsize=9.5)
+    axes.set(xlim=(-0.55, len(steps) - 0.15), ylim=(len(ways) - 0.45, -0.55), yticks=range(len(ways)), yticklabels=ways,
+             xticks=[j + (0.3 if j else 0) for j in range(len(steps))])
+    axes.xaxis.tick_top()
+    axes.set_xticklabels(steps, fontsize=9.5)
+    axes.text((1.8 + len(steps) - 0.2) / 2 - 0.5, -1.75, "gradients, on the way back", ha="center", va="bottom", fontsize=10, style="italic")
+    axes.tick_params(length=0)
+    axes.spines[:].set_visible(False)
+def contributions(parts, labels):
+    """What each key adds to one output: `parts` (n_k, 2) as arrows tip to tail, and the output from start to end."""
+    axes, = subplots(1.5, "a")
+    ends = np.concatenate([np.zeros((1, 2)), np.cumsum(parts, axis=0)])
+    for start, end, label in zip(ends, ends[1:], labels):
+        axes.annotate("", end, start, arrowprops={"arrowstyle": "-|>", "color": COLORS["value"], "linewidth": 2,
+                                                  "shrinkA": 0, "shrinkB": 0})
+        side = np.sign(end - start)[1]  # labels above flat arrows, left of rising and right of falling ones
+        axes.annotate(label, (start + end) / 2, xytext=(-6 * side, 0) if side else (0, 9), textcoords="offset points", fontsize=9.5,
+                      ha={1: "right", -1: "left"}.get(side, "center"), va="center", color=COLORS["value"])
+    axes.annotate("", ends[-1], (0, 0), arrowprops={"arrowstyle": "-|>", "color": COLORS["output"], "linewidth": 1.4,
+                                                    "linestyle": "--", "shrinkA": 0, "shrinkB": 0})
+    axes.annotate("output", ends[-1] / 2, xytext=(4, -8), textcoords="offset points", va="top", fontweight="bold")
+    axes.scatter(*ends.T, s=12, color=COLORS["output"], zorder=3)
+    axes.margins(0.15, 0.25)
+    axes.set_aspect("equal")
+    axes.set(xlabel="feature 0", ylabel="feature 1", yticks=[0, 0.4])
+
+
+def convex_hull(points):
+    """The corners of the convex hull of points `(n, 2)`, in order: Andrew's monotone chain."""
+    ordered, corners = sorted(map(tuple, points)), []
+    for chain in (ordered, ordered[::-1]):
+        side = []
+        for x, y in chain:
+            while len(side) > 1 and ((side[-1][0] - side[-2][0]) * (y - side[-2][1])
+                                     <= (side[-1][1] - side[-2][1]) * (x - side[-2][0])):
+                side.pop()
+            side.append((x, y))
+        corners += side[:-1]
+    return np.array(corners)
+
+
+@in_book_style
+def hulls_by_round(replaced, added, labels):
+    """Words as points `(n, 2)` after each round, with their hulls: outputs in their place on the left, added on the right."""
+    for axes, rounds, title in zip(subplots(2.3, "ab"), (replaced, added), ("Outputs replace the words", "Outputs are added")):
+        for i, (points, marker) in enumerate(zip(rounds, "osD^")):
+            corners = convex_hull(points)
+            axes.fill(*corners.T, color=COLORS["value"], alpha=0.12, linewidth=0)
+            axes.fill(*corners.T, fill=False, edgecolor=COLORS["value"], linewidth=1, linestyle=("-", "--", ":", "-.")[i])
+            axes.scatter(*points.T, s=22, marker=marker, color=COLORS["output" if i else "value"], zorder=3,
+                         label=("the words", "once", "twice", "three times")[i])
+        axes.margins(0.3, 0.2)
+        axes.locator_params(nbins=4)
+        axes.set(title=title, xlabel="feature 0")
+    for point, label in zip(replaced[0], labels):
+        outward = 1 if point[0] >= replaced[0][:, 0].mean() else -1
+        axes.figure.axes[0].annotate(label, point, xytext=(6 * outward, 0), textcoords="offset points", fontsize=9.5,
+                                     va="center", ha="left" if outward > 0 else "right")
+    axes.legend(fontsize=9, loc="upper left", handletextpad=0.2)
+
+
+@in_book_style
+def losses_by_width(widths, losses, steps, step_losses, chosen):
+    """Losses {label: `(n,)`} against the width, {label: (widths, losses)} of training runs upon them, and where they end."""
+    axes, = subplots(2.3, "a")
+    for (label, heights), (style, shade) in zip(losses.items(), (("-", "#1a1a1a"), ("--", "#5f6368"), (":", "#5f6368"))):
+        axes.plot(widths, heights, linestyle=style, color=shade, label=label)
+    for (label, at), marker in zip(steps.items(), ">o"):
+        axes.plot(at, step_losses[label], linestyle="", marker=marker, markersize=5, markerfacecolor="white",
+                  markeredgecolor=COLORS["weights"], label=label, zorder=3)
+    axes.axvline(chosen, color=COLORS["weights"], linewidth=1)
+    axes.annotate(f"{chosen:.2f}", (chosen, 0.7 * max(map(max, losses.values()))), xytext=(4, 0), textcoords="offset points",
+                  fontsize=9.5, color=COLORS["weights"])
+    axes.set(xscale="log", xlabel="width", ylabel="mean squared error", ylim=(0, None), title="A width that is trained",
+             yticks=[0, 0.1, 0.2, 0.3])
+    axes.set_xticks([0.05, 0.2, 0.5, 2])
+    axes.xaxis.set_major_formatter("{x:g}")
+    axes.minorticks_off()
+    axes.legend(loc="upper left", fontsize=9)
+
+
+@in_book_style
+def moved_weight(value, output, moves, rows, labels):
+    """Four values `(4, 2)` whose diagonals cross, the output, and the rows of weights `(m, 4)` that all have that output."""
+    left, right = subplots(2.3, "ab", width_ratios=[1, 1.15])
+    for pair, style in (([0, 2], "-"), ([1, 3], "--")):
+        left.plot(*value[pair].T, linestyle=style, color=COLORS["value"], linewidth=1.2)
+    left.scatter(*value.T, s=40, color=COLORS["value"], zorder=2)
+    left.scatter(*output, marker="D", s=60, color=COLORS["output"], zorder=3)
+    left.annotate("output", output, xytext=(4, -22), textcoords="offset points", ha="center", fontweight="bold")
+    for point, label in zip(value, labels):
+        above = 1 if point[1] >= value[:, 1].mean() - 0.6 else -1
+        left.annotate(label, point, xytext=(0, 11 * above), textcoords="offset points", ha="center", va="center", fontsize=9.5,
+                      color=COLORS["value"])
+    left.margins(0.25)
+    left.set_aspect("equal")
+    left.set(title="The values", xlabel="feature 0", ylabel="feature 1", xticks=[0, 3], yticks=[-1, 2])
+    for j, (heights, label, at) in enumerate(zip(rows.T, labels, spread_out(rows[-1], 0.07))):
+        right.plot(moves, heights, color=COLORS["weights"], linestyle=("-", "--")[j % 2], linewidth=1.2 + 1.2 * (j == 2))
+        right.annotate(label, (moves[-1], at), xytext=(4, 0), textcoords="offset points", va="center", fontsize=9.5)
+    right.axvline(0, color="#444444", linewidth=0.8)
+    right.margins(x=0.02)
+    right.set_xlim(moves[0], moves[-1] + 0.28 * (moves[-1] - moves[0]))
+    right.set(title="Weights with this output", xlabel="moved to Ada's and cat", ylim=(-0.04, 0.85), xticks=[-0.1, 0],
+              yticks=[0, 0.4, 0.8])
+def product_backward(weights, grad_output, grad_value, key, column):
+    """Aᵀ `(n_k, n_q)`, dO `(n_q, d_v)` and their product dV `(n_k, d_v)` as grids; one entry of dV is framed."""
+    n_q, n_k = weights.shape
+    d_v = grad_output.shape[1]
+    left, middle, right = subplots(2.6, "abc", width_ratios=[n_q, d_v + 0.4, d_v + 0.4])
+    grid(left, weights.T, "weights", "Aᵀ", digits=2, outline=[(key, 0, 1, n_q)])
+    grid(middle, grad_output, "output", "dO", digits=2, outline=[(0, column, n_q, 1)])
+    grid(right, grad_value, "value", "dV = Aᵀ dO", digits=2, outline=[(key, column, 1, 1)])
+    for axes, across, down in ((left, "query", "key"), (middle, "feature", "query"), (right, "feature", "key")):
+        axes.set(xlabel=across, ylabel=down)
+
+
+@in_book_style
+def pushes(value, weights, output, target, grad_scores, labels):
+    """Values `(n_k, 2)` in the plane, with the line through the output at right angles to its gradient, and the gradient
+    of the scores `(n_k,)`: keys on the target's side of the line have negative bars.
+    """
+    left, right = subplots(2.8, "ab", width_ratios=[1.05, 1])
+    across = np.array([target[1] - output[1], output[0] - target[0]])
+    ends = output + np.outer([-9, 9], across / np.linalg.norm(across))
+    left.scatter(*value.T, s=700 * weights, color=COLORS["value"], zorder=2)
+    for point, label, grad in zip(value, labels, grad_scores):
+        place, ha, va = ((-8, 0), "right", "center") if np.allclose(point, target) else ((0, -12), "center", "top")
+        left.annotate(f"{label} {'up' if grad < 0 else 'down'}", point, xytext=place, textcoords="offset points",
+                      ha=ha, va=va, fontsize=9.5, color=COLORS["value"])
+    left.plot(*ends.T, "--", color=COLORS["scores"], linewidth=1.2)
+    left.annotate("", target, output, arrowprops={"arrowstyle": "->", "color": COLORS["output"], "linewidth": 1.8}, zorder=4)
+    left.scatter(*output, marker="D", s=50, color=COLORS["output"], zorder=3)
+    left.annotate("output", output, xytext=(-8, 1), textcoords="offset points", ha="right", va="bottom",
+                  fontweight="bold")
+    left.annotate("target", target, xytext=(8, 4), textcoords="offset points", fontweight="bold")
+    left.set(xlim=(-1, 4.2), ylim=(-1.9, 2.8), aspect="equal", xlabel="feature 0", ylabel="feature 1", title="Who is on which side?")
+    bars(right, grad_scores, "scores", "Gradient of the scores", 3, labels)
+
+
+@in_book_style
+def turning_query(angles, weights, sizes_by_length, labels):
+    """Weights `(n, n_k)` and the size of ∂o/∂q, {length: `(n,)`}, while the query turns through `angles` in degrees."""
+    upper, lower = subplots(2.6, "a;b", sharex=True, height_ratios=[1, 1.25])
+    for column, label, style in zip(weights.T, labels, ("-", "--", "-.", ":")):
+        upper.plot(angles, column, style, color=COLORS["weights"], linewidth=1.5)
+        middle = np.median(angles[column > 0.5 * column.max()])
+        upper.annotate(label, (middle, 1.04), ha="center", fontsize=9.5, color=COLORS["weights"])
+    upper.set(ylabel="weights", ylim=(0, 1.25), yticks=[0, 1])
+    for (length, sizes), (style, color) in zip(sizes_by_length.items(), (("--", COLORS["scores"]), ("-", COLORS["query"]),
+                                                                       (":", COLORS["output"]))):
+        lower.plot(angles, sizes, style, color=color, linewidth=1.6, label=f"length {length}")
+    highest = max(sizes.max() for sizes in sizes_by_length.values())
+    lower.set(ylabel="size of ∂o/∂q", xlabel="direction of the query, in degrees", xlim=(angles[0], angles[-1]),
+              ylim=(0, 1.35 * highest), xticks=range(0, 361, 60))
+    lower.legend(loc="upper right", ncols=3, fontsize=9, borderpad=0)
+
+
+@in_book_style
+def gradient_check(steps, errors):
+    """What is left between a gradient and a difference quotient, against the step: {label: `(steps, directions)`}."""
+    axes, = subplots(2.7, "a")
+    looks = (("-", COLORS["output"]), ("--", COLORS["weights"]), (":", COLORS["key"]), ("-.", COLORS["scores"]))
+    for (label, sample), (style, color) in zip(errors.items(), looks):
+        low, middle, high = np.quantile(sample, (0.05, 0.5, 0.95), axis=-1)
+        axes.fill_between(steps, low, high, color=color, alpha=0.15, linewidth=0)
+        axes.plot(steps, middle, style, color=color, linewidth=1.8, label=label)
+    axes.set(xscale="log", yscale="log", xlabel="step", ylabel="difference", title="Gradient against difference quotient")
+    axes.minorticks_off()
+    axes.legend(loc="lower left", fontsize=9, bbox_to_anchor=(0, 0))
+
+
+@in_book_style
+def losses(panels):
+    """Losses in training as a share of the first one, {title: {label: `(steps, seeds)`}}, a panel each, on one log axis."""
+    drawn = list(subplots(2.5, "abc"[:len(panels)], sharey=True))
+    looks = (("-", COLORS["output"]), ("--", COLORS["weights"]), (":", COLORS["key"]))
+    for axes, (title, curves) in zip(drawn, panels.items()):
+        for (label, sample), (style, color) in zip(curves.items(), looks):
+            band(axes, range(len(sample)), sample, color, style, label)
+        axes.set(yscale="log", title=title, xlabel="step of training")
+        axes.minorticks_off()
+        axes.grid(axis="y", color="#e0e0e0", linewidth=0.8)
+    drawn[0].set_ylabel("loss, as a share of the first")
+    drawn[-1].legend(loc="lower left", fontsize=9)
+def counter_and_waves(digits, sines, cosines):
+    """Positions as rows of binary digits `(n, bits)`, and as rows of sines and cosines `(n, pairs)`, pair by pair."""
+    waves = np.stack([sines, cosines], axis=-1).reshape(len(sines), -1)
+    left, right = subplots(2.4, "ab", width_ratios=[digits.shape[1], waves.shape[1]])
+    left.imshow(digits, cmap=shades("key"), vmin=0, vmax=1.6, aspect="auto")
+    both = LinearSegmentedColormap.from_list("signed", [COLORS["scores"], "#ffffff", COLORS["key"]])
+    right.imshow(waves, cmap=both, vmin=-1.6, vmax=1.6, aspect="auto")
+    for (p, i), digit in np.ndenumerate(digits):
+        left.text(i, p, int(digit), ha="center", va="center", fontsize=9)
+    for (p, i), number in np.ndenumerate(waves):
+        label = f"{number:.1f}".replace("-0.0", "0.0").replace("-", "−")
+        right.text(i, p, label, ha="center", va="center", fontsize=9, style="italic" if number < 0 else "normal")
+    left.set(title="Digits", ylabel="position", yticks=range(0, len(digits), 2),
+             xticks=range(digits.shape[1]), xticklabels=[f"{2 ** i}" for i in range(digits.shape[1])], xlabel="worth")
+    names = [name for i in range(waves.shape[1] // 2) for name in (f"sin {i}", f"cos {i}")]
+    right.set(title="Pairs of waves", yticks=[], xticks=range(waves.shape[1]), xticklabels=names, xlabel="wave and pair")
+    for axes in (left, right):
+        axes.spines[:].set_visible(False)
+        axes.tick_params(length=0, labelsize=9)
+
+
+@in_book_style
+def dials(hands):
+    """One pair of features as the plane: {title: (angle of the query, angle of the key)} in radians, with the arc between."""
+    for axes, (title, (query, key)) in zip(subplots(2.2, "abcd"[:len(hands)]), hands.items()):
+        around = np.linspace(0, 2 * np.pi, 100)
+        axes.plot(np.cos(around), np.sin(around), color="#9aa0a6", linewidth=1)
+        between = np.linspace(query, key, 50)
+        axes.plot(0.45 * np.cos(between), 0.45 * np.sin(between), color=COLORS["scores"], linewidth=3)
+        for angle, role, length in ((query, "query", 0.95), (key, "key", 0.8)):
+            axes.annotate("", (length * np.cos(angle), length * np.sin(angle)), (0, 0), arrowprops={
+                "arrowstyle": "-|>", "color": COLORS[role], "linewidth": 2, "shrinkA": 0, "shrinkB": 0})
+            axes.text(1.3 * np.cos(angle), 1.2 * np.sin(angle), role[0], color=COLORS[role], ha="center", va="center",
+                      fontweight="bold")
+        axes.set_title(title, loc="center")
+        axes.set(xlim=(-1.45, 1.45), ylim=(-1.35, 1.35), aspect="equal")
+        axes.axis("off")
+
+
+@in_book_style
+def arcs_seen(seen, asked):
+    """Circles, one a pair: the angles up to `seen` {label: radians} as a thick arc, those up to `asked` {label: radians} thin."""
+    for axes, label in zip(subplots(1.4, "abcdef"[:len(seen)]), seen):
+        around = np.linspace(0, 2 * np.pi, 100)
+        axes.plot(np.cos(around), np.sin(around), color="#dadce0", linewidth=1)
+        for stop, width, radius, color in ((asked[label], 1.2, 1.18, COLORS["weights"]), (seen[label], 5, 1, COLORS["key"])):
+            arc = np.linspace(0, min(stop, 2 * np.pi), 200)
+            axes.plot(radius * np.cos(arc), radius * np.sin(arc), color=color, linewidth=width, solid_capstyle="butt")
+        share = min(1, seen[label] / (2 * np.pi))
+        axes.text(0, 0, f"{share:.0%}" if share >= 0.01 else f"{share:.1%}", ha="center", va="center", fontsize=9.5)
+        axes.set_title(label, loc="center")
+        axes.set(xlim=(-1.35, 1.35), ylim=(-1.35, 1.35), aspect="equal")
+        axes.axis("off")
+
+
+@in_book_style
+def beyond_training(scores, weights, n):
+    """Scores by distance `(m,)`, and {scheme: weights `(starts, places)`, places} on the right key.
+
+    `n` positions were seen in training: they are shaded.
+    """
+    left, right = subplots(2.8, "ab")
+    for axes in (left, right):
+        axes.axvspan(0, n - 0.5, color="#e8eaed", linewidth=0)
+    left.plot(scores, color=COLORS["scores"], linewidth=0.8)
+    peak = scores.max()
+    left.axhline(peak, color=COLORS["weights"], linestyle="--", linewidth=1)
+    left.text(len(scores), peak, "highest in training", ha="right", va="bottom", fontsize=9, color=COLORS["weights"])
+    left.set(title="Turned: the scores", xlabel="distance of the key", ylabel="score", xlim=(0, len(scores)))
+    ends = spread_out([np.median(samples, axis=0)[-1] for samples, _ in weights.values()], 0.11)
+    styles = ((COLORS["key"], "-"), (COLORS["query"], "--"), (COLORS["output"], ":"))
+    for (label, (samples, places)), (color, style), end in zip(weights.items(), styles, ends):
+        right.fill_between(places, samples.min(axis=0), samples.max(axis=0), color=color, alpha=0.2, linewidth=0)
+        right.plot(places, np.median(samples, axis=0), style, color=color)
+        right.annotate(label, (places[-1], end), xytext=(4, 0), textcoords="offset points", va="center", fontsize=9.5,
+                       color=color, fontweight="bold", annotation_clip=False)
+    right.set(title="Weight on the right key", xlabel="position of the query", ylim=(-0.03, 1.05), xlim=(0, places[-1]))
+
+
+@in_book_style
+def angle_errors(positions, errors):
+    """The largest error of an angle, in radians, against the position: {dtype: errors}."""
+    axes, = subplots(2.7, "a")
+    for (label, line), (color, style) in zip(errors.items(), ((COLORS["weights"], "-"), (COLORS["key"], "--"),
+                                                              (COLORS["query"], "-."))):
+        axes.plot(positions, line, style, color=color)
+        axes.annotate(label, (positions[-1], line[-1]), xytext=(4, 0), textcoords="offset points", va="center", fontsize=9.5,
+                      color=color, fontweight="bold", annotation_clip=False)
+    axes.axhline(np.pi, color=COLORS["scores"], linewidth=1)
+    axes.text(positions[0], np.pi * 1.2, "half a turn", fontsize=9, color=COLORS["scores"])
+    axes.set(xscale="log", yscale="log", xlabel="position", ylabel="radians", title="The largest error of an angle")
+    axes.xaxis.set_major_formatter("{x:g}")
+    axes.minorticks_off()
+def map_cells(axes, weights, pattern, title, labels=()):
+    """Weights `(n, n)` as shades, with a frame around each cell where the pattern is True."""
+    axes.imshow(weights, cmap=shades("weights"), vmin=0, vmax=1)
+    for i, j in zip(*np.nonzero(pattern)):
+        axes.add_patch(plt.Rectangle((j - 0.5, i - 0.5), 1, 1, fill=False, edgecolor="#1a1a1a", linewidth=0.9))
+    axes.set(xticks=range(len(labels)), yticks=range(len(labels)), xticklabels=labels, yticklabels=labels)
+    axes.set_title(title, fontsize=10)
+    axes.tick_params(length=0, labelsize=9)
+    for spine in axes.spines.values():
+        spine.set(visible=True, color="#b0b0b0", linewidth=0.8)
+
+
+@in_book_style
+def two_maps(pattern, weights, labels, titles):
+    """The map that is known beforehand beside one that was learned: boolean and weights, both `(n, n)`."""
+    for axes, shown, title in zip(subplots(2.9, "ab"), (pattern, weights), titles):
+        map_cells(axes, shown, pattern, title, labels)
+        axes.set(xlabel="key", ylabel="query")
+
+
+@in_book_style
+def emergence(steps, losses, shares, maps, pattern):
+    """Loss and share of weight on right keys against the step, `(n_steps, n_seeds)` each; maps {step: `(n, n)`} below.
+
+    The first seed, whose maps they are, is drawn thick.
+    """
+    left, right, *small = subplots(2.85, "aabb;cdef", height_ratios=[1.05, 1])
+    for axes, lines, name, style, title in ((left, losses, "scores", "-", "Loss over the least possible"),
+                                            (right, shares, "weights", "-", "Weight on right keys")):
+        axes.plot(steps, lines[:, 1:], style, color=COLORS[name], linewidth=0.9, alpha=0.6)
+        axes.plot(steps, lines[:, 0], style, color=COLORS[name], linewidth=2.4)
+        for step in maps:
+            axes.axvline(step, color="#444444", linestyle=":", linewidth=1)
+        axes.set(title=title, xlabel="step", ylim=(0, 1))
+    for axes, (step, weights) in zip(small, maps.items()):
+        map_cells(axes, weights, pattern, f"step {step}")
+
+
+@in_book_style
+def looked_at_and_used(shares, lost, labels):
+    """Each head's share of weight on right keys against the accuracy that is lost without it: `(n,)` each."""
+    axes, = subplots(2.7, "a")
+    axes.plot(shares, lost, "o", color=COLORS["weights"], markersize=6)
+    for share, loss, label in zip(shares, lost, labels):
+        if label:
+            axes.annotate(label, (share, loss), xytext=(-48, 24), textcoords="offset points", ha="right", fontsize=9.5,
+                          arrowprops={"arrowstyle": "-", "color": "#444444", "linewidth": 0.8, "shrinkB": 4})
+    axes.set(xlim=(-0.03, 1.03), ylim=(-0.05, 1), xlabel="share of the head's weight on right keys",
+             ylabel="accuracy lost without it", title="What a head looks at, and what it is worth")
+
+
+@in_book_style
+def by_seed(accuracies, line, label):
+    """The accuracy of each seed as a dot, {design: `(n_seeds,)`}, one line for each design; a dashed line at `line`."""
+    axes, = subplots(0.55 + 0.27 * len(accuracies), "a")
+    for row, values in enumerate(accuracies.values()):
+        axes.axhline(row, color="#e0e0e0", linewidth=0.8, zorder=0)
+        axes.plot(np.sort(values), np.full(len(values), row), "o", color=COLORS["output"], alpha=0.55, markersize=6)
+    axes.axvline(line, color=COLORS["weights"], linestyle="--", linewidth=1.2)
+    axes.annotate(label, (line, -0.75), xytext=(5, 0), textcoords="offset points", fontsize=9, va="center",
+                  color=COLORS["weights"])
+    axes.set(yticks=range(len(accuracies)), yticklabels=list(accuracies), xlim=(0, 1.04), xlabel="accuracy",
+             ylim=(len(accuracies) - 0.5, -1.2))
     axes.tick_params(axis="y", length=0)
 
 

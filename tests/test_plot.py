@@ -59,12 +59,25 @@ FIGURES = {
     "slopes_by_spread": (1 + LINE, {16: np.ones((5, 3)), 64: np.ones((5, 3))}, {1: "a"}),
     "gradients_by_size": ((4, 16), {16: np.ones((2, 3))}, {16: np.ones((2, 3))}),
     "mask_gallery": (),
+    "contributions": (WEIGHTS[:, None] * VALUE, WORDS),
+    "hulls_by_round": ([VALUE, WEIGHTS[:, None] * VALUE], [VALUE, 2 * VALUE], WORDS),
+    "losses_by_width": (1 + LINE, {"a": LINE, "b": LINE}, {"c": 1 + LINE}, {"c": LINE}, 1.5),
+    "moved_weight": (VALUE, WEIGHTS @ VALUE, LINE, np.outer(LINE, WEIGHTS), WORDS),
     "broadcast": (VALUE[:3, :1], VALUE[:2, 0][None]),
     "two_tables": ({"a": SQUARE, "b": SQUARE}, "weights", WORDS[:2], "key", "query"),
     "step_errors": ({"a": (LINE + 1, LINE + 1, LINE + 1, LINE + 1)}, {"a": (LINE + 0.1, LINE + 0.2)}),
     "jacobian": (np.diag(WEIGHTS), np.outer(WEIGHTS, WEIGHTS), WORDS),
     "norm_over_triangle": (np.eye(3), np.array([0.1, 0.2, 0.3]), np.eye(3), LINE[1:4], LINE[1:4], WORDS[:3]),
     "pulls": (VALUE[:, 0], 1.0, WEIGHTS - 0.25, WORDS),
+    "product_backward": (SCORES[None], SCORES[None, :2], np.outer(SCORES, SCORES[:2]), 2, 0),
+    "pushes": (VALUE, WEIGHTS, WEIGHTS @ VALUE, np.array([2.0, 2.0]), SCORES, WORDS),
+    "turning_query": (360 * LINE, np.outer(1 + LINE, WEIGHTS), {2: LINE, 8: LINE}, WORDS),
+    "gradient_check": (1 + LINE, {"right": np.ones((5, 3)), "wrong": np.ones((5, 3))}),
+    "losses": ({"around 0": {"right": np.ones((5, 3))}, "around 5": {"right": np.ones((5, 3))}},),
+    "two_maps": (np.eye(4, dtype=bool), np.tile(WEIGHTS, (4, 1)), WORDS, "ab"),
+    "emergence": (LINE, np.outer(LINE, LINE), np.outer(LINE, LINE), dict.fromkeys(range(4), SQUARE), np.eye(2, dtype=bool)),
+    "looked_at_and_used": (LINE, LINE, ["a", "", "", "", "b"]),
+    "by_seed": ({"a": LINE, "b": LINE}, 0.3, "line"),
     "running_pair": (LINE, LINE, LINE, LINE),
     "merge_trees": (SCORES, {"a": (((0, 1), 2), 3), "b": ((0, 2), (1, 3))}, WORDS),
     "error_by_blocks": ({name: {1: (1, 2, 3), 4: (0.5, 1, 2)} for name in "abc"}, "unit"),
@@ -77,7 +90,15 @@ FIGURES = {
     "processors_at_work": ((np.arange(22) % 3, np.ones(22, int)), ("a", "b")),
     "rungs": (["a", "b"], (4, 1), (16.5, 1)),
     "pages_in_memory": ({"A": (2, 0), "B": (1, 2)}, {"A": 7, "B": 5}, 4, 4),
+    "attention_shapes": (),
+    "nan_on_the_way": (["not mended", "mended"], ["output", "A", "S"], np.array([[1, 1, 0], [0, 1, 0]], bool)),
+    "contract": (["a rule", "another"], ["torch", "attnlib", 1, 2], np.array([[1, 1, 0, 1], [0, 1, 0, 0]], bool)),
     "regression": (LINE, LINE, LINE, LINE, {"a": LINE, "b": LINE}),
+    "counter_and_waves": (np.eye(4), SQUARE, -SQUARE),
+    "dials": ({"a": (1.0, 2.0), "b": (0.5, -1.0)},),
+    "arcs_seen": ({"a": 1.0, "b": 9.0}, {"a": 2.0, "b": 99.0}),
+    "beyond_training": (LINE, {name: (np.stack([LINE, LINE + 1]), LINE + 1) for name in "abc"}, 2),
+    "angle_errors": (LINE + 1, {name: LINE + 1 for name in "abc"}),
 }
 
 
@@ -111,11 +132,28 @@ def test_labels_are_moved_apart_and_keep_their_order():
     assert (plot.spread_out([3, 1, 2], 0.5) == [3, 1, 2]).all()
 
 
+def test_a_hull_has_its_corners_and_no_other_point():
+    square = [(0, 0), (2, 0), (2, 2), (0, 2)]
+    corners = plot.convex_hull(np.array([*square, (1, 1), (1, 0), (0.5, 1.5)]))
+    assert len(corners) == 4 and set(map(tuple, corners)) == set(square)
+    (x, y), (left, below) = corners.T, np.roll(corners, 1, axis=0).T
+    assert abs(x @ below - y @ left) / 2 == 4  # in order: the area is the square's
+
+
 def test_every_contender_is_named_where_its_line_ends():
     plot.time_against_n(RECORD)
     axes, = plt.gcf().axes
     assert {text.get_text() for text in axes.texts} == {"attnlib online", "torch SDPA", "JAX"}
     assert all(list(line.get_xdata()) == [256, 512] for line in axes.lines)
+    plt.close("all")
+
+
+def test_every_broken_rule_of_the_contract_is_crossed():
+    kept = FIGURES["contract"][2]
+    plot.contract(*FIGURES["contract"])
+    axes, = plt.gcf().axes
+    assert [text.get_text() for text in axes.texts] == ["×"] * (~kept).sum()
+    assert [label.get_rotation() for label in axes.get_xticklabels()] == [90, 90, 0, 0]
     plt.close("all")
 
 

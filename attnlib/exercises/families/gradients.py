@@ -1,8 +1,12 @@
-"""From the gradient of the weights to that of the scores: steps and mistakes."""
+"""Backward, one step of attention at a time: through the softmax, and through its two products."""
+
+import math
 
 import numpy as np
 
-from ..model import Mistake, Step, alike, normal
+from ..model import Mistake, Step, alike, normal, ways
+from .scores import swap, unscaled
+from .weighted_sums import leading
 
 
 def book_weights(*shape, seed=0, dtype=np.float64):
@@ -126,3 +130,123 @@ SOFTMAX_BACKWARD_STEPS = {
     "times": lambda weights, centred, grad, total: weights * centred,
     "finish": lambda grad_scores: grad_scores,
 }
+
+
+def scaled(scores, query, key):
+    return scores / math.sqrt(query.shape[-1])
+
+
+AV_BACKWARD_STEPS = {
+    "grad_weights": Step(lambda grad, value: grad @ swap(value), "the gradient of the weights"),
+    "grad_value": lambda weights, grad, value: swap(weights) @ grad,
+}
+
+SCORES_BACKWARD_STEPS = {
+    "scale_query": scaled,
+    "scale_key": scaled,
+    "grad_query": lambda grad_scores, key, query: grad_scores @ key,
+    "grad_key": lambda grad_scores, query, key: swap(grad_scores) @ query,
+}
+
+
+def every_gradient(*functions):
+    """Variants: the same change of all gradients."""
+    return ways("gradients", *(lambda *gradients, f=f: tuple(map(f, gradients)) for f in functions))
+
+
+def one_gradient(change, places):
+    """Variants: one of the gradients changed."""
+    return ways("gradients", *(lambda *gradients, i=i: tuple(
+        change(gradient) if place == i else gradient for place, gradient in enumerate(gradients)) for i in places))
+
+
+def ordered(*places):
+    return {"gradients": lambda *gradients: tuple(gradients[place] for place in places)}
+
+
+def over_the_batch(reduce):
+    return lambda gradient: reduce(gradient, axis=leading(gradient)) if gradient.ndim > 2 else gradient
+
+
+def _last(array, axis=-2):
+    """The last row alone, and zeros: what = leaves where += belongs."""
+    found = np.zeros_like(array)
+    part = (..., slice(-1, None), slice(None)) if axis == -2 else (..., slice(-1, None))
+    found[part] = array[part]
+    return found
+
+
+# what a loop leaves that assigns: of all queries, or keys, the last one's part
+LAST_QUERY_FOR_KEYS = {"grad_key": lambda grad_scores, query, key: swap(_last(grad_scores)) @ query}
+LAST_QUERY_FOR_VALUES = {"grad_value": lambda weights, grad, value: swap(_last(weights)) @ grad}
+LAST_KEY = {"grad_query": lambda grad_scores, key, query: _last(grad_scores, -1) @ key}
+
+
+def _row_times(step, axis):
+    """The gradient of the scores summed over an axis, times the row of that argument."""
+    return {step: lambda grad_scores, other, own: grad_scores.sum(axis=axis)[..., None] * own}
+
+
+def _sum_times_sum(step, axis):
+    return {step: lambda grad_scores, other, own: (
+        grad_scores.sum(axis=axis)[..., None] * other.sum(axis=-2, keepdims=True))}
+
+
+def _in_gradients(*functions):
+    """Variants: the scale of grad_query, of grad_key, or of both changed."""
+    return tuple(dict.fromkeys(steps, function) for function in functions
+                 for steps in (("scale_query", "scale_key"), ("scale_query",), ("scale_key",)))
+
+
+AV_BACKWARD_MISTAKES = (
+    *alike("Value j goes into every output i with weight (i, j): its gradient is the sum over the queries i of weight "
+           "(i, j) times grad_output i.",
+           "What does output i change by if value j changes by 1, and which index is summed over?",
+           ("A instead of Aᵀ in grad_value", {"grad_value": lambda weights, grad, value: weights @ grad},
+            "grad_value is A times grad_output, which fits only for n_q = n_k."),
+           ("values instead of grad_output in grad_value", ways(
+               "grad_value", lambda weights, grad, value: swap(weights) @ value,
+               lambda weights, grad, value: weights @ value),
+            "grad_value is made of the values, not of grad_output.")),
+    Mistake("value not transposed in grad_weights", change={"grad_weights": lambda grad, value: grad @ value},
+            does="grad_output is multiplied by the values as they are, which fits only for n_k = d_v.",
+            why="The gradient of weight (i, j) is grad_output i times value j, summed over the features.",
+            ask="Which two arrays make the gradient of the weights, and over which index does the sum run?"),
+)
+
+SCORES_BACKWARD_MISTAKES = (
+    *alike("The scores are Q Kᵀ / sqrt(d_k): the factor stands in their derivatives, too, once in that for Q and once in "
+           "that for K.",
+           "Which factor stands before q · k in a score, and what does it become in the derivatives for Q and K?",
+           ("no scale in grad_query", {"scale_query": unscaled}, "grad_query is sqrt(d_k) times too large."),
+           ("no scale in grad_key", {"scale_key": unscaled}, "grad_key is sqrt(d_k) times too large."),
+           ("no scale in the gradients", {"scale_query": unscaled, "scale_key": unscaled},
+            "grad_query and grad_key are sqrt(d_k) times too large, though the scores are scaled."),
+           ("scale twice in the gradients", _in_gradients(lambda *given: scaled(scaled(*given), *given[1:])),
+            "grad_query or grad_key, or both, are divided by d_k instead of sqrt(d_k)."),
+           ("scale inverted in the gradients",
+            _in_gradients(lambda scores, query, key: scores * math.sqrt(query.shape[-1])),
+            "grad_query or grad_key, or both, are multiplied by sqrt(d_k) instead of divided."),
+           ("another size under the root in the gradients", _in_gradients(*(
+               lambda scores, query, key, size=size: scores / math.sqrt(size(query, key))
+               for size in (lambda q, k: k.shape[-2], lambda q, k: q.shape[-2], lambda q, k: q.shape[0]))),
+            "grad_query or grad_key, or both, are divided by the root of another axis's length.")),
+    *alike("Query i and key j meet in score (i, j): with dS, its gradient, that of Q is dS K and that of K is dSᵀ Q.",
+           "What is the derivative of q · k with respect to q, and over which index does the sum run for query i?",
+           ("dS instead of dSᵀ in grad_key", {"grad_key": lambda grad_scores, query, key: grad_scores @ query},
+            "The gradient of the scores is not transposed for grad_key, which fits only for n_q = n_k."),
+           ("dSᵀ instead of dS in grad_query", {"grad_query": lambda grad_scores, key, query: swap(grad_scores) @ key},
+            "The gradient of the scores is transposed for grad_query, which fits only for n_q = n_k."),
+           ("query and key swapped in the products", (
+               {"grad_query": lambda grad_scores, key, query: grad_scores @ query,
+                "grad_key": lambda grad_scores, query, key: swap(grad_scores) @ key},
+               {"grad_query": lambda grad_scores, key, query: grad_scores @ query},
+               {"grad_key": lambda grad_scores, query, key: swap(grad_scores) @ key},
+               {**_row_times("grad_query", -1), **_row_times("grad_key", -2)},
+               _row_times("grad_key", -2)),
+            "grad_query is made of the queries, or grad_key of the keys."),
+           ("gradient of the scores summed before the product", (
+               _sum_times_sum("grad_key", -2),
+               {**_sum_times_sum("grad_query", -1), **_sum_times_sum("grad_key", -2)}),
+            "grad_query or grad_key is made of sums of the scores' gradient, times a sum of rows.")),
+)

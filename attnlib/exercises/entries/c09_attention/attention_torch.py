@@ -9,7 +9,7 @@ from ...model import Exercise
 
 
 EXERCISE = Exercise(
-    name="attention_torch", signature="(query, key, value)", place=4,
+    name="attention_torch", signature="(query, key, value)", place=5,
     axes=ATTENTION_AXES, answer_axes="n_q d_v", library="torch",
     text="Scaled dot-product attention on torch tensors of any device and floating dtype, written out: half precision "
          "is computed in float32 inside, and the output has the query's dtype.",

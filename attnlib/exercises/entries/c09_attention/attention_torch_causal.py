@@ -111,7 +111,7 @@ def attention_torch_causal_cases():
 
 
 EXERCISE = Exercise(
-    name="attention_torch_causal", signature="(query, key, value)", place=5,
+    name="attention_torch_causal", signature="(query, key, value)", place=6,
     axes=ATTENTION_AXES, answer_axes="n_q d_v", library="torch",
     text="The same as attention_torch under a causal mask, aligned at the top left: query i sees the "
          "keys 0 to i.",

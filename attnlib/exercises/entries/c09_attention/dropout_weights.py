@@ -207,7 +207,7 @@ def draws_its_own(run):
 
 
 EXERCISE = Exercise(
-    name="dropout_weights", signature="(weights, keep, p)", place=3,
+    name="dropout_weights", signature="(weights, keep, p)", place=4,
     axes=dict(weights="n_q n_k", keep="n_q n_k"), answer_axes="n_q n_k",
     text="Inverted dropout: weights where keep is True, divided by 1 - p; the rest 0. The draw has "
          "been made already and stands in keep; p is the probability of dropping.",

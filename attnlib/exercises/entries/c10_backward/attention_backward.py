@@ -8,13 +8,14 @@ import numpy as np
 
 from ...families.attention import ATTENTION_AXES, OVER_EVERYTHING
 from ...families.choose import also, pick
-from ...families.gradients import SOFTMAX_BACKWARD_MISTAKES, SOFTMAX_BACKWARD_STEPS
+from ...families.gradients import (AV_BACKWARD_MISTAKES, AV_BACKWARD_STEPS, LAST_KEY, LAST_QUERY_FOR_KEYS,
+    LAST_QUERY_FOR_VALUES, SCORES_BACKWARD_MISTAKES, SCORES_BACKWARD_STEPS, SOFTMAX_BACKWARD_MISTAKES,
+    SOFTMAX_BACKWARD_STEPS, every_gradient, one_gradient, ordered, over_the_batch)
 from ...families.inputs import inputs
 from ...families.scores import CAUSAL_APPLIED, SCALE_MISTAKES, SCORE_STEPS, raw_scores_answer, swap, unscaled
 from ...families.softmax import (AXIS_MISTAKES, EXPONENTIAL_MISTAKES, SHIFT_MISTAKES, SOFTMAX_STEPS, TOTAL_MISTAKES,
     softmax_steps_answer)
-from ...families.weighted_sums import leading
-from ...model import HUGE, LEADING, PLAIN, SQUARE, Case, Exercise, Step, alike, normal, ways
+from ...model import HUGE, LEADING, PLAIN, SQUARE, Case, Exercise, Mistake, Step, alike, normal, ways
 
 
 def attention_backward_answer(do, query, key, value, grad_output):
@@ -29,20 +30,12 @@ def attention_backward_answer(do, query, key, value, grad_output):
     return do.gradients(grad_query, grad_key, do.grad_value(weights, grad_output, value))
 
 
-_scaled = SCORE_STEPS["scale"].run
-
 BACKWARD_STEPS = {
-    **SCORE_STEPS, **SOFTMAX_STEPS,
+    **SCORE_STEPS, **SOFTMAX_STEPS, **AV_BACKWARD_STEPS, **SCORES_BACKWARD_STEPS,
     "grad_in": Step(lambda grad: grad, "grad_output"),
-    "grad_weights": Step(lambda grad, value: grad @ swap(value), "the gradient of the weights"),
     **{f"back_{name}": SOFTMAX_BACKWARD_STEPS[name]
        for name in ("products", "total", "centre", "times", "finish")},
     "back_finish": Step(lambda grad_scores: grad_scores, "the gradient of the scores"),
-    "scale_query": _scaled,
-    "scale_key": _scaled,
-    "grad_query": lambda grad_scores, key, query: grad_scores @ key,
-    "grad_key": lambda grad_scores, query, key: swap(grad_scores) @ query,
-    "grad_value": lambda weights, grad, value: swap(weights) @ grad,
     "gradients": lambda grad_query, grad_key, grad_value: (grad_query, grad_key, grad_value),
 }
 
@@ -60,146 +53,64 @@ def _everywhere(mistake):
     return replace(mistake, change=dict.fromkeys(("scale", "scale_query", "scale_key"), mistake.variants[0]["scale"]))
 
 
-def _in_gradients(*functions):
-    """Variants: the scale of grad_query, of grad_key, or of both changed."""
-    return tuple(dict.fromkeys(steps, function) for function in functions
-                 for steps in (("scale_query", "scale_key"), ("scale_query",), ("scale_key",)))
-
-
-def _one_gradient(change, places=range(3)):
-    """Variants: one of the three gradients changed by a function of it and its argument."""
-    def changed(place):
-        def answer(*args):
-            return tuple(change(gradient, args[i]) if i == place else gradient
-                         for i, gradient in enumerate(_backward(*args)))
-
-        return {"answer": answer}
-
-    return tuple(map(changed, places))
-
-
-def _each(*functions):
-    """Variants: the same change of all three gradients."""
-    return ways("gradients", *(lambda *gradients, f=f: tuple(map(f, gradients)) for f in functions))
-
-
-def _ordered(*places):
-    return {"gradients": lambda *gradients: tuple(gradients[place] for place in places)}
+def _added(place):
+    """One of the three gradients with its argument added."""
+    return {"answer": lambda *args: tuple(
+        gradient + args[i] if i == place else gradient for i, gradient in enumerate(_backward(*args)))}
 
 
 def _backward(*args):
     return attention_backward_answer(SimpleNamespace(**BACKWARD_STEPS), *args)
 
 
-def _over_the_batch(reduce):
-    return lambda gradient: reduce(gradient, axis=leading(gradient)) if gradient.ndim > 2 else gradient
-
-
-def _last(array, axis=-2):
-    """The last row alone, and zeros: what = leaves where += belongs."""
-    found = np.zeros_like(array)
-    part = (..., slice(-1, None), slice(None)) if axis == -2 else (..., slice(-1, None))
-    found[part] = array[part]
-    return found
-
-
-LAST_QUERY = {"grad_key": lambda grad_scores, query, key: swap(_last(grad_scores)) @ query,
-              "grad_value": lambda weights, grad, value: swap(_last(weights)) @ grad}
-LAST_KEY = {"grad_query": lambda grad_scores, key, query: _last(grad_scores, -1) @ key}
-
-
-def _row_times(step, axis):
-    """The gradient of the scores summed over an axis, times the row of that argument."""
-    return {step: lambda grad_scores, other, own: grad_scores.sum(axis=axis)[..., None] * own}
-
-
-def _sum_times_sum(step, axis):
-    return {step: lambda grad_scores, other, own: (
-        grad_scores.sum(axis=axis)[..., None] * other.sum(axis=-2, keepdims=True))}
-
+LAST_QUERY = {**LAST_QUERY_FOR_KEYS, **LAST_QUERY_FOR_VALUES}
 
 BACKWARD_MISTAKES = (
     *map(_everywhere, pick(SCALE_MISTAKES, "no scale", "d_k instead of sqrt(d_k)", "multiplied by sqrt(d_k)",
                            "sqrt(n_k) instead of sqrt(d_k)")),
+    *SCORES_BACKWARD_MISTAKES, *AV_BACKWARD_MISTAKES,
     *alike("The scores are Q Kᵀ / sqrt(d_k): the weights need that scale, and so do the derivatives of the scores, "
            "once.",
            "Which factor stands before q · k in a score, and what does it become in the derivatives for Q, K and V?",
            ("no scale in the forward pass", {"scale": unscaled},
             "The gradients are scaled, but the weights they start from are those of unscaled scores."),
-           ("no scale in grad_query", {"scale_query": unscaled}, "grad_query is sqrt(d_k) times too large."),
-           ("no scale in grad_key", {"scale_key": unscaled}, "grad_key is sqrt(d_k) times too large."),
-           ("no scale in the gradients", {"scale_query": unscaled, "scale_key": unscaled},
-            "grad_query and grad_key are sqrt(d_k) times too large, though the scores are scaled."),
-           ("scale twice in the gradients", _in_gradients(lambda *given: _scaled(_scaled(*given), *given[1:])),
-            "grad_query or grad_key, or both, are divided by d_k instead of sqrt(d_k)."),
-           ("scale inverted in the gradients",
-            _in_gradients(lambda scores, query, key: scores * math.sqrt(query.shape[-1])),
-            "grad_query or grad_key, or both, are multiplied by sqrt(d_k) instead of divided."),
-           ("another size under the root in the gradients", _in_gradients(*(
-               lambda scores, query, key, size=size: scores / math.sqrt(size(query, key))
-               for size in (lambda q, k: k.shape[-2], lambda q, k: q.shape[-2]))),
-            "grad_query or grad_key, or both, are divided by the root of a number of positions."),
            ("grad_value scaled", ways(
                "gradients", lambda q, k, v: (q, k, v / math.sqrt(q.shape[-1])),
                lambda q, k, v: (q, k, v / math.sqrt(v.shape[-1])), lambda q, k, v: (q, k, v * math.sqrt(q.shape[-1]))),
             "grad_value is scaled; but the values meet the weights, where no scale is left.")),
     *alike("The output depends on queries, keys and values: each has a gradient, of its own shape, in this order.",
            "What shape has each of the three arguments, and which of your three arrays is its gradient?",
-           ("a gradient left at 0", _one_gradient(lambda gradient, own: 0 * gradient),
+           ("a gradient left at 0", one_gradient(lambda gradient: 0 * gradient, range(3)),
             "One of the three gradients is 0 throughout, but for rounding."),
-           ("a gradient transposed", (*_one_gradient(lambda gradient, own: swap(gradient)), *_each(swap)),
+           ("a gradient transposed", (*one_gradient(swap, range(3)), *every_gradient(swap)),
             "A gradient has its last two axes swapped."),
            ("gradients in another order",
-            (_ordered(1, 0, 2), _ordered(2, 1, 0), _ordered(2, 0, 1), _ordered(0, 2, 1), _ordered(1, 2, 0)),
+            (ordered(1, 0, 2), ordered(2, 1, 0), ordered(2, 0, 1), ordered(0, 2, 1), ordered(1, 2, 0)),
             "The three gradients are right, and come in another order."),
-           ("summed over the batch", _each(_over_the_batch(np.sum), _over_the_batch(np.mean)),
+           ("summed over the batch", every_gradient(over_the_batch(np.sum), over_the_batch(np.mean)),
             "Leading axes disappear: the gradients of all sequences are added or averaged.")),
-    *alike("Value j goes into every output i with weight (i, j): its gradient is the sum over the queries i of weight "
-           "(i, j) times grad_output i.",
-           "What does output i change by if value j changes by 1, and which index is summed over?",
-           ("A instead of Aᵀ in grad_value", {"grad_value": lambda weights, grad, value: weights @ grad},
-            "grad_value is A times grad_output, which fits only for n_q = n_k."),
-           ("values instead of grad_output in grad_value", ways(
-               "grad_value", lambda weights, grad, value: swap(weights) @ value,
-               lambda weights, grad, value: weights @ value),
-            "grad_value is made of the values, not of grad_output."),
-           ("grad_scores instead of the weights in grad_value", ways(
-               "grad_value", lambda weights, grad, value: swap(_softmax_backward(weights, grad @ swap(value))) @ grad,
-               lambda weights, grad, value: swap(grad @ swap(value)) @ grad),
-            "grad_value is made with the gradient of the scores or of the weights in place of the weights.")),
+    Mistake("grad_scores instead of the weights in grad_value", change=ways(
+                "grad_value", lambda weights, grad, value: swap(_softmax_backward(weights, grad @ swap(value))) @ grad,
+                lambda weights, grad, value: swap(grad @ swap(value)) @ grad),
+            does="grad_value is made with the gradient of the scores or of the weights in place of the weights.",
+            why="Value j goes into every output i with weight (i, j): its gradient is the sum over the queries i of weight "
+                "(i, j) times grad_output i.",
+            ask="What does output i change by if value j changes by 1, and which index is summed over?"),
     *alike("The gradient of weight (i, j) is grad_output i times value j, summed over the features.",
            "Which two arrays make the gradient of the weights, and over which index does the sum run?",
-           ("value not transposed in grad_weights", {"grad_weights": lambda grad, value: grad @ value},
-            "grad_output is multiplied by the values as they are, which fits only for n_k = d_v."),
            ("grad_output left out of grad_scores",
             {"grad_weights": lambda grad, value: np.ones_like(grad) @ swap(value)},
             "grad_value is right, but grad_query and grad_key do not depend on grad_output."),
            ("grad_output ignored", {"grad_in": np.ones_like}, "The gradients are those of the sum of the output.")),
-    *alike("Query i and key j meet in score (i, j): with dS, its gradient, that of Q is dS K and that of K is dSᵀ Q.",
-           "What is the derivative of q · k with respect to q, and over which index does the sum run for query i?",
-           ("dS instead of dSᵀ in grad_key", {"grad_key": lambda grad_scores, query, key: grad_scores @ query},
-            "The gradient of the scores is not transposed for grad_key, which fits only for n_q = n_k."),
-           ("dSᵀ instead of dS in grad_query", {"grad_query": lambda grad_scores, key, query: swap(grad_scores) @ key},
-            "The gradient of the scores is transposed for grad_query, which fits only for n_q = n_k."),
-           ("query and key swapped in the products", (
-               {"grad_query": lambda grad_scores, key, query: grad_scores @ query,
-                "grad_key": lambda grad_scores, query, key: swap(grad_scores) @ key},
-               {"grad_query": lambda grad_scores, key, query: grad_scores @ query},
-               {"grad_key": lambda grad_scores, query, key: swap(grad_scores) @ key},
-               {**_row_times("grad_query", -1), **_row_times("grad_key", -2)},
-               _row_times("grad_key", -2)),
-            "grad_query is made of the queries, or grad_key of the keys."),
-           ("gradient of the scores summed before the product", (
-               _sum_times_sum("grad_key", -2),
-               {**_sum_times_sum("grad_query", -1), **_sum_times_sum("grad_key", -2)}),
-            "grad_query or grad_key is made of sums of the scores' gradient, times a sum of rows."),
-           ("gradient of the weights left out", {"back_times": lambda weights, centred, grad, total: weights},
-            "grad_query and grad_key are made with the weights, and not with the gradient of the scores.")),
+    Mistake("gradient of the weights left out", change={"back_times": lambda weights, centred, grad, total: weights},
+            does="grad_query and grad_key are made with the weights, and not with the gradient of the scores.",
+            why="Query i and key j meet in score (i, j): with dS, its gradient, that of Q is dS K and that of K is dSᵀ Q.",
+            ask="What is the derivative of q · k with respect to q, and over which index does the sum run for query i?"),
     *alike("Each key goes into the scores of all queries, and each query meets all keys: their gradients are sums.",
            "What is left of the first query's part in grad_key when your loop comes to the second one?",
            ("assigned instead of added", (
-               LAST_QUERY, {"grad_key": LAST_QUERY["grad_key"]}, {"grad_value": LAST_QUERY["grad_value"]}, LAST_KEY,
-               {**LAST_KEY, "grad_key": LAST_QUERY["grad_key"]}, {**LAST_KEY, **LAST_QUERY}),
+               LAST_QUERY, LAST_QUERY_FOR_KEYS, LAST_QUERY_FOR_VALUES, LAST_KEY, {**LAST_KEY, **LAST_QUERY_FOR_KEYS},
+               {**LAST_KEY, **LAST_QUERY}),
             "A gradient holds what the last query, or the last key, adds to it: = stands where += belongs.")),
     *alike("The softmax's derivative subtracts from each gradient the mean of its row under the weights, and "
            "multiplies with the weight: A * (dA - sum of A * dA).",
@@ -218,13 +129,13 @@ BACKWARD_MISTAKES = (
     *alike("A gradient is that of a sum, as it is: nothing is averaged, and it points to where the loss grows.",
            "What divides, adds or negates in your last lines, and does it belong to a gradient?",
            ("gradient divided by a size", (
-               *_each(lambda gradient: gradient / gradient.shape[-2], lambda gradient: gradient / gradient.size),
+               *every_gradient(lambda gradient: gradient / gradient.shape[-2], lambda gradient: gradient / gradient.size),
                *ways("gradients", *(lambda *gradients, i=i: tuple(g / gradients[i].shape[-2] for g in gradients)
                                     for i in (0, 1)))),
             "Each gradient is divided by a number of rows, or of entries."),
-           ("sign flipped", ({"back_centre": lambda grad, total: total - grad}, *_each(np.negative)),
+           ("sign flipped", ({"back_centre": lambda grad, total: total - grad}, *every_gradient(np.negative)),
             "Gradients have the wrong sign, as if they were steps downhill."),
-           ("an argument added to its gradient", _one_gradient(lambda gradient, own: gradient + own),
+           ("an argument added to its gradient", tuple(map(_added, range(3))),
             "A gradient has its argument added to it.")),
     *_of_softmax_backward(
         "row sum not subtracted", "diagonal-only Jacobian", "row sum not multiplied by the weights",
@@ -270,7 +181,7 @@ def backward_cases():
 
 
 EXERCISE = Exercise(
-    name="attention_backward", signature="(query, key, value, grad_output)", place=1,
+    name="attention_backward", signature="(query, key, value, grad_output)", place=4,
     axes=AXES,
     text="The gradients of a loss with respect to query, key and value, from its gradient with respect to "
          "attention's output: (grad_query, grad_key, grad_value).",
