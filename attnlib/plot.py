@@ -1016,6 +1016,8 @@ def cache_per_position(names, kept, full):
     axes.set_xticks([10, 100, 1_000], ["10", "100", "1,000"])
     axes.minorticks_off()
     axes.tick_params(axis="y", length=0)
+
+
 def cells(axes, corner, shape, name, title, rows=(), columns=()):
     """A matrix as empty cells with its upper left corner there; whole `rows` and `columns` are filled."""
     (x, y), (height, width) = corner, shape
@@ -1096,6 +1098,9 @@ def nan_on_the_way(ways, steps, bad):
     axes.text((1.8 + len(steps) - 0.2) / 2 - 0.5, -1.75, "gradients, on the way back", ha="center", va="bottom", fontsize=10, style="italic")
     axes.tick_params(length=0)
     axes.spines[:].set_visible(False)
+
+
+@in_book_style
 def contributions(parts, labels):
     """What each key adds to one output: `parts` (n_k, 2) as arrows tip to tail, and the output from start to end."""
     axes, = subplots(1.5, "a")
@@ -1193,6 +1198,9 @@ def moved_weight(value, output, moves, rows, labels):
     right.set_xlim(moves[0], moves[-1] + 0.28 * (moves[-1] - moves[0]))
     right.set(title="Weights with this output", xlabel="moved to Ada's and cat", ylim=(-0.04, 0.85), xticks=[-0.1, 0],
               yticks=[0, 0.4, 0.8])
+
+
+@in_book_style
 def product_backward(weights, grad_output, grad_value, key, column):
     """Aᵀ `(n_k, n_q)`, dO `(n_q, d_v)` and their product dV `(n_k, d_v)` as grids; one entry of dV is framed."""
     n_q, n_k = weights.shape
@@ -1273,6 +1281,9 @@ def losses(panels):
         axes.grid(axis="y", color="#e0e0e0", linewidth=0.8)
     drawn[0].set_ylabel("loss, as a share of the first")
     drawn[-1].legend(loc="lower left", fontsize=9)
+
+
+@in_book_style
 def counter_and_waves(digits, sines, cosines):
     """Positions as rows of binary digits `(n, bits)`, and as rows of sines and cosines `(n, pairs)`, pair by pair."""
     waves = np.stack([sines, cosines], axis=-1).reshape(len(sines), -1)
@@ -1366,6 +1377,8 @@ def angle_errors(positions, errors):
     axes.set(xscale="log", yscale="log", xlabel="position", ylabel="radians", title="The largest error of an angle")
     axes.xaxis.set_major_formatter("{x:g}")
     axes.minorticks_off()
+
+
 def map_cells(axes, weights, pattern, title, labels=()):
     """Weights `(n, n)` as shades, with a frame around each cell where the pattern is True."""
     axes.imshow(weights, cmap=shades("weights"), vmin=0, vmax=1)
