@@ -1460,7 +1460,7 @@ def time_by_queries(queries, times, bends):
     ticks = 2.0 ** np.arange(0, 1 + np.log2(max(line[-1] for line in times.values())), 2)
     axes.set_yticks(ticks, [f"{tick:g}" for tick in ticks])
     axes.minorticks_off()
-    axes.set(xlim=(queries[0] * 0.8, queries[-1] * 7), ylim=(0.5, ticks[-1] * 4), xlabel="queries at once",
+    axes.set(xlim=(queries[0] * 0.8, queries[-1] * 7), ylim=(0.25, ticks[-1] * 2), xlabel="queries at once",
              ylabel="time of one query", title="The least time of a step")
 
 
@@ -1471,7 +1471,7 @@ def processors_at_work(loads, titles):
         columns = 11
         for i, count in enumerate(load):
             axes.add_patch(plt.Rectangle((i % columns + 0.06, i // columns + 0.06), 0.88, 0.88, edgecolor=COLORS["scores"],
-                                         facecolor=shades("key")((0, 0.35, 1)[min(count, 2)]), linewidth=0.6))
+                                         facecolor=shades("key")((0.0, 0.35, 1.0)[min(count, 2)]), linewidth=0.6))
         axes.set(xlim=(0, columns), ylim=(-(-len(load) // columns), 0), title=title, aspect="equal")
         axes.axis("off")
 
@@ -1495,30 +1495,32 @@ def rungs(names, bytes_read, times):
 @in_book_style
 def pages_in_memory(tables, lengths, page_size, n_pages):
     """Sequences as rows of blocks, {name: its pages}, and the memory's pages below; {name: positions} fill them."""
-    axes, = subplots(2.8, "a")
+    axes, = subplots(2.3, "a")
     colors = dict(zip(tables, ("key", "query", "value")))
     owners = {}
     for row, (name, table) in enumerate(tables.items()):
-        y = 3.6 - 1.25 * row
+        y = 1.3 * (len(tables) - row)
         axes.text(-0.25, y + 0.35, f"text {name}", ha="right", va="center", fontweight="bold", color=COLORS[colors[name]])
         for block, page in enumerate(table):
             filled = min(page_size, lengths[name] - block * page_size)
-            page_box(axes, 1.25 * block, y, page_size, filled, colors[name])
-            axes.text(1.25 * block + 0.5, y - 0.08, f"page {page}", ha="center", va="top", fontsize=9)
-            owners.setdefault(page, []).append((name, block, filled))
+            page_box(axes, 1.25 * block, y, page_size, [(filled, colors[name])])
+            axes.text(1.25 * block + 0.5, y - 0.08, f"{name}{block}: page {page}", ha="center", va="top", fontsize=9)
+            owners.setdefault(page, []).append((f"{name}{block}", filled, colors[name]))
     axes.text(-0.25, -0.05, "memory", ha="right", va="center", fontweight="bold")
     for page in range(n_pages):
-        owner = owners.get(page, [])
-        page_box(axes, 1.25 * page, -0.4, page_size, owner[0][2] if owner else 0, colors[owner[0][0]] if owner else "scores")
-        said = "free" if not owner else ", ".join(f"{name}{block}" for name, block, _ in owner)
+        owner = owners.get(page, [("free", 0, "scores")])
+        page_box(axes, 1.25 * page, -0.4, page_size, [part[1:] for part in owner])
+        said = ", ".join(part[0] for part in owner)
         axes.text(1.25 * page + 0.5, -0.48, f"{page}\n{said}", ha="center", va="top", fontsize=9)
-    axes.set(xlim=(-1.6, 1.25 * n_pages), ylim=(-1.5, 4.4))
+    axes.set(xlim=(-1.6, 1.25 * n_pages), ylim=(-1.35, 1.3 * len(tables) + 0.85))
     axes.axis("off")
 
 
-def page_box(axes, x, y, page_size, filled, name):
-    """A page at this place, with a cell for each position; those that are filled are coloured."""
-    for i in range(page_size):
-        axes.add_patch(plt.Rectangle((x + i / page_size, y), 1 / page_size, 0.7, edgecolor=COLORS[name], linewidth=0.8,
-                                     facecolor=shades(name)(0.55 if i < filled else 0)))
+def page_box(axes, x, y, page_size, owners):
+    """A page at this place, a cell for each position; `owners` are pairs (positions filled, role), one below the other."""
+    height = 0.7 / len(owners)
+    for k, (filled, name) in enumerate(owners):
+        for i in range(page_size):
+            axes.add_patch(plt.Rectangle((x + i / page_size, y + 0.7 - (k + 1) * height), 1 / page_size, height, linewidth=0.8,
+                                         edgecolor=COLORS[name], facecolor=shades(name)(0.55 if i < filled else 0.0)))
     axes.add_patch(plt.Rectangle((x, y), 1, 0.7, fill=False, edgecolor=COLORS["output"], linewidth=1.4))
