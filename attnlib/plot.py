@@ -1504,7 +1504,7 @@ def pages_in_memory(tables, lengths, page_size, n_pages):
         for block, page in enumerate(table):
             filled = min(page_size, lengths[name] - block * page_size)
             page_box(axes, 1.25 * block, y, page_size, [(filled, colors[name])])
-            axes.text(1.25 * block + 0.5, y - 0.08, f"{name}{block}: page {page}", ha="center", va="top", fontsize=9)
+            axes.text(1.25 * block + 0.5, y - 0.08, f"{name}{block} on {page}", ha="center", va="top", fontsize=9)
             owners.setdefault(page, []).append((f"{name}{block}", filled, colors[name]))
     axes.text(-0.25, -0.05, "memory", ha="right", va="center", fontweight="bold")
     for page in range(n_pages):
