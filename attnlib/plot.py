@@ -570,11 +570,6 @@ def card(path, overview_path):
     plt.close(figure)
 
 
-if __name__ == "__main__":  # python -m attnlib.plot FOLDER
-    overview(sys.argv[1] + "/overview.png")
-    card(sys.argv[1] + "/card.png", sys.argv[1] + "/overview.png")
-
-
 @in_book_style
 def mask_gallery():
     """Eight masks for eight keys: a filled cell may be attended to."""
@@ -1524,3 +1519,8 @@ def page_box(axes, x, y, page_size, owners):
             axes.add_patch(plt.Rectangle((x + i / page_size, y + 0.7 - (k + 1) * height), 1 / page_size, height, linewidth=0.8,
                                          edgecolor=COLORS[name], facecolor=shades(name)(0.55 if i < filled else 0.0)))
     axes.add_patch(plt.Rectangle((x, y), 1, 0.7, fill=False, edgecolor=COLORS["output"], linewidth=1.4))
+
+
+if __name__ == "__main__":  # python -m attnlib.plot FOLDER
+    overview(sys.argv[1] + "/overview.png")
+    card(sys.argv[1] + "/card.png", sys.argv[1] + "/overview.png")
