@@ -1,4 +1,4 @@
-"""The part of Triton that chapter 15 uses, for machines for which Triton does not exist: macOS, Windows.
+"""The part of Triton that chapters 15 and 17 use, for machines for which Triton does not exist: macOS, Windows.
 
 Runs a kernel's programs one after the other on the CPU, on torch tensors. It is no compiler, and
 no test of a kernel: Triton's own interpreter (TRITON_INTERPRET=1) is far closer to a GPU.
@@ -39,7 +39,7 @@ def pointer_to(argument):
 
 
 def jit(kernel):
-    """kernel[grid](...) runs it once for each program of the grid."""
+    """kernel[grid](...) runs it once for each program of the grid; another kernel may call it."""
     def launcher(grid):
         def launch(*args, num_warps=None, num_stages=None, **constants):
             sizes = (*grid, 1, 1)[:3]
@@ -47,7 +47,8 @@ def jit(kernel):
                 program[:] = number % sizes[0], number // sizes[0] % sizes[1], number // sizes[0] // sizes[1]
                 kernel(*map(pointer_to, args), **{name: pointer_to(value) for name, value in constants.items()})
         return launch
-    return type("Kernel", (), {"__getitem__": lambda self, grid: launcher(grid), "fn": staticmethod(kernel)})()
+    return type("Kernel", (), {"__getitem__": lambda self, grid: launcher(grid), "fn": staticmethod(kernel),
+                               "__call__": lambda self, *args, **constants: kernel(*args, **constants)})()
 
 
 def program_id(axis):
@@ -80,7 +81,15 @@ def maximum(x, y):
     return torch.maximum(torch.as_tensor(x), torch.as_tensor(y))
 
 
-exp, where = torch.exp, torch.where
+def zeros(shape, dtype):
+    return torch.zeros(shape, dtype=dtype)
+
+
+def full(shape, value, dtype):
+    return torch.full(shape, value, dtype=dtype)
+
+
+exp, log, where = torch.exp, torch.log, torch.where
 
 
 def cdiv(n, block):

@@ -13,7 +13,7 @@ from attnlib import no_triton
 from book import notebooks
 
 TESTS = Path(__file__).parent
-CHAPTERS = ["15_numpy_to_gpu.ipynb", "solutions/15_numpy_to_gpu.ipynb"]
+CHAPTERS = ["15_numpy_to_gpu.ipynb", "solutions/15_numpy_to_gpu.ipynb", "17_decoding.ipynb"]
 
 
 def code_cells(chapter):
@@ -91,12 +91,19 @@ sys.path.insert(0, sys.argv[2])
 import kernels
 triton.runtime.driver.set_active(compiled.NoDevice(int(sys.argv[1])))
 scores, out = torch.empty(8, 1000), torch.empty(8, 1024)
+rows, cache, parts, few = (torch.empty(*size) for size in ((8, 64), (2, 1000, 64), (4, 8, 64), (4, 8)))
+table, group = torch.zeros(63, dtype=torch.int64), {"GROUP": 4, "D": 64}
 launches = {
     "one_row": (out[0], out[1], {"n": 1024}),
     "many_rows": (out, out, 1024, 1024, {"n": 1024}),
     "what_is_loaded": (scores, out, 1000, 1000, -float("inf"), {"BLOCK": 1024}),
     "several_rows": (scores, scores, 8, 1000, {"ROWS": 2, "BLOCK": 1024}),
-    "softmax_kernel": (scores, scores, 1000, 1000, 1000, {"BLOCK": 1024})}
+    "softmax_kernel": (scores, scores, 1000, 1000, 1000, {"BLOCK": 1024}),
+    "head_by_head": (rows, cache, cache, rows, 1000, {**group, "BLOCK": 16}),
+    "group_at_once": (rows, cache, cache, rows, 1000, {**group, "BLOCK": 16}),
+    "part_of_keys": (rows, cache, cache, parts, few, 1000, 8, 256, {**group, "BLOCK": 16}),
+    "merge_parts": (parts, few, rows, 8, 4, {"PARTS": 4, "D": 64}),
+    "part_of_pages": (rows, cache, cache, table, parts, few, 1000, 8, 256, 1008, {**group, "PAGE": 16})}
 facts = []
 for name in set(launches) & set(vars(kernels)):
     *args, constants = launches[name]
@@ -109,8 +116,9 @@ print(json.dumps(facts))
 @pytest.mark.parametrize("capability", [75, 80, 90])
 @pytest.mark.parametrize("chapter, kernels", [
     (CHAPTERS[0], {"one_row", "many_rows", "what_is_loaded", "softmax_kernel", "several_rows"}),
-    (CHAPTERS[1], {"softmax_kernel"})],
-    ids=["chapter", "solutions"])
+    (CHAPTERS[1], {"softmax_kernel"}),
+    (CHAPTERS[2], {"head_by_head", "group_at_once", "part_of_keys", "merge_parts", "part_of_pages"})],
+    ids=["chapter", "solutions", "decoding"])
 def test_kernels_compile_for_gpus(chapter, kernels, capability, tmp_path):
     pytest.importorskip("triton")
     facts = run(COMPILED, code_cells(chapter), capability, tmp_path, TRITON_INTERPRET="0")

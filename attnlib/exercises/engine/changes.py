@@ -20,6 +20,7 @@ WORDS = {
     "h": ("query head", "query heads"), "h_kv": ("key head", "key heads"), "n_heads": ("head", "heads"),
     "d_k": ("feature", "features"), "d_v": ("feature", "features"), "d_model": ("feature", "features"),
     "d_head": ("feature", "features"), "d_x": ("feature", "features"), "d_memory": ("feature", "features"),
+    "d": ("feature", "features"), "n_pages": ("page", "pages"), "page_size": ("row", "rows"), "n_blocks": ("block", "blocks"),
     "m": ("key", "keys"), "batch": ("sequence", "sequences"), "one": ("row", "rows"),
 }
 ONE_LONG = ("new", "one")  # axes of length 1

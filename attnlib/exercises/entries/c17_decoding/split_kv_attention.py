@@ -487,7 +487,7 @@ def split_kv_cases():
 
 
 EXERCISE = Exercise(
-    name="split_kv_attention", signature="(query, key, value, n_splits)", place=2,
+    name="split_kv_attention", signature="(query, key, value, n_splits)", place=3,
     axes=dict(query="n_q d_k", key="n_k d_k", value="n_k d_v"), answer_axes="n_q d_v",
     text="Attention from partial results over n_splits parts of the keys, merged by their "
          "log-sum-exps. n_splits need not divide the number of keys.",

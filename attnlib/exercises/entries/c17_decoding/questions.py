@@ -1,0 +1,102 @@
+"""What readers of *Decoding* predict."""
+
+from ...model import Choice, Question
+
+QUESTIONS = (
+    Question(
+        "recomputed_pairs",
+        "A model writes 1,000 words. For each new one it computes causal attention of all words so far anew. How many times as many "
+        "pairs of a query and a key does it visit as are needed?",
+        (Choice("As many: the causal mask hides the rest.",
+                "The mask hides later keys. It does not tell that the earlier rows were computed before."),
+         Choice("Twice as many.",
+                "This is the half of a square that a triangle is. Here whole triangles are computed again, one for each word."),
+         Choice("About 330 times as many.",
+                "Each step computes a triangle of which one row is new. Over n steps that is (n + 2) / 3 times as much."),
+         Choice("1,000 times as many.",
+                "This takes every step for as long as the last one. The first steps are short, and a triangle is half of a square.")),
+        right="c",
+        shows="334 times",
+    ),
+    Question(
+        "longer_cache",
+        "One query meets a cache of 1,000 keys, then one of 100,000. What happens to the operations for each byte?",
+        (Choice("They become 100 times as many.",
+                "The operations do, and so do the bytes. This holds if the queries grow with the keys, and there is still one."),
+         Choice("They stay the same.",
+                "Each number of the cache is used for one multiply-add, in a short cache and in a long one."),
+         Choice("They become fewer: more has to be moved.",
+                "More has to be moved, and with every byte comes its share of operations.")),
+        right="b",
+        shows="100,000 keys: one query 1.00",
+    ),
+    Question(
+        "batch_and_cache",
+        "A server decodes eight texts of equal length at once in place of one. What happens to the operations for each byte, in the "
+        "attention of this step?",
+        (Choice("They become eight times as many: all is read once for eight.",
+                "This holds for the parameters, which all texts share. Each text has keys and values of its own."),
+         Choice("They stay the same.",
+                "Eight times the operations, and eight caches to read: the quotient does not change."),
+         Choice("They become an eighth: eight caches have to be read.",
+                "Eight caches are read, and eight queries are answered with them.")),
+        right="b",
+        shows="8 texts:  3.07 GB a word, 35% caches; 4 operations a byte",
+    ),
+    Question(
+        "four_queries",
+        "Four queries at the end of one text meet its cache at once, on an H200, with four query heads to a key head. How long does "
+        "the step take beside one with a single query, by the roofline?",
+        (Choice("Four times as long.",
+                "Four times the arithmetic is done, and it was waiting for the memory most of the time."),
+         Choice("Twice as long.",
+                "This splits the difference. The larger of the two times counts, and the bytes hardly change."),
+         Choice("As long.",
+                "The same cache is read once. 16 operations for each byte in place of 4 are still far from the ridge at 206."),
+         Choice("A quarter as long.",
+                "That is the time for each word, if all four can be used. The step itself reads the whole cache.")),
+        right="c",
+        shows="4 queries: 1.00 times as long as one",
+    ),
+    Question(
+        "group_alone",
+        "32 query heads, 8 key heads, one text, 132 processors, of which each draws at most its share of the bandwidth. One program a "
+        "query head reads four times as many bytes as one program a key head. How much faster is the second plan?",
+        (Choice("Four times: a quarter of the bytes.",
+                "This takes the memory for the limit. With 8 or 32 programs most of the bandwidth has nobody to draw on it."),
+         Choice("Not at all.",
+                "In both plans a program reads one whole key head by itself, and all programs run at the same time."),
+         Choice("It is slower: fewer programs run.",
+                "Fewer programs run, and each has as much to read as before: none of them is finished later.")),
+        right="b",
+        shows="8 programs, each reads 1 key head: 16.5 times the least",
+    ),
+    Question(
+        "seventeen_parts",
+        "The keys of 8 heads are split into 16 parts each, on 132 processors. Then into 17. What happens to the time, if a processor "
+        "draws at most its share of the bandwidth?",
+        (Choice("It falls a little: shorter parts.",
+                "Each program is a sixteenth shorter or so. But there are 136 of them now, for 132 processors."),
+         Choice("It nearly doubles.",
+                "128 programs fit at once, 136 do not: four processors get a second one, and all wait for them."),
+         Choice("It stays the same: the same bytes are read.",
+                "The same bytes are read, by processors that are not equally busy.")),
+        right="b",
+        shows="17 parts: 136 programs,  1.94 times the least",
+    ),
+    Question(
+        "page_waste",
+        "A thousand texts of random lengths lie on pages of 16 positions. How many places of its pages does a text leave empty, on "
+        "average?",
+        (Choice("None: pages are handed out when they are needed.",
+                "They are handed out whole. A text of 17 positions has two pages, and 15 empty places."),
+         Choice("About 8.",
+                "Only the final page of a text has empty places, half of it on average."),
+         Choice("About half of its length.",
+                "That is what reserving for the longest text leaves empty. Here all pages but the final one are full."),
+         Choice("About 8 on each of its pages.",
+                "A text takes the next page only when the one before is full.")),
+        right="b",
+        shows="pages of    16:     7.5 empty positions a text",
+    ),
+)
