@@ -121,6 +121,13 @@ OVERWRITTEN = Mistake(
         "assignments to x[...] write into the argument itself.",
     ask="Which line writes into an array that it did not make?")
 
+LIST_CHANGED = Mistake(
+    "list overwritten",
+    does="A list that the function was given has other arrays in it afterwards, or as many in another order.",
+    why="The caller's list is changed with it, without anybody noticing: pop, append, insert and assignments to x[i] write "
+        "into the argument itself.",
+    ask="Which line writes into a list that it did not make?")
+
 RAISES = Mistake(
     "floating-point errors raised",
     does="The function has NumPy raise an exception at floating-point errors, by np.errstate or np.seterr. It was "
