@@ -81,6 +81,10 @@ FIGURES = {
     "nan_on_the_way": (["not mended", "mended"], ["output", "A", "S"], np.array([[1, 1, 0], [0, 1, 0]], bool)),
     "contract": (["a rule", "another"], ["torch", "attnlib", 1, 2], np.array([[1, 1, 0, 1], [0, 1, 0, 0]], bool)),
     "regression": (LINE, LINE, LINE, LINE, {"a": LINE, "b": LINE}),
+    "ring_steps": ([np.eye(3), np.full((3, 3), 0.5)], ("a", "b")),
+    "hidden_sending": ((1.0, 2.0), (2.0, 1.0), ("short parts", "long parts")),
+    "heads_for_positions": ([np.arange(4).repeat(4).reshape(4, 4)] * 2, ("a", "b")),
+    "error_by_ranks": ((2, 4), {"a": np.ones((2, 3)), "b": np.ones((2, 3))}, {"a": np.ones(2), "b": np.ones(2)}),
 }
 
 
