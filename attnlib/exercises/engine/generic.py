@@ -154,6 +154,18 @@ PARTS_MISSING = Mistake(
     why="Who calls the function unpacks all of them, in the order of the signature.",
     ask="Which arrays must stand behind your return?")
 
+NO_LIST = Mistake(
+    "one array instead of a list",
+    does="The function gives back one array, and not a list of arrays.",
+    why="The parts may differ in length, so that they do not fit into one array: each has an array of its own in the list.",
+    ask="How many arrays should the answer hold, and what is the shape of each?")
+
+ENTRIES_MISSING = Mistake(
+    "entries missing",
+    does="The list has fewer entries than there are parts.",
+    why="Each part has an answer of its own, and it stands in the list where the part stands in the arguments.",
+    ask="How many entries must the list have, and which line puts them there?")
+
 NO_RETURN = Mistake(
     "no return",
     does="The function works, and then gives back None.",

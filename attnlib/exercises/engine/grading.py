@@ -163,12 +163,19 @@ def _pieces(exercise, seen, answer, wanted):
         if len(pieces) < count:
             expected = f"a list of {count}" if exercise.in_list else f"({', '.join(exercise.outputs)})"
             seen.other = f"{len(pieces)} value{'s'[:len(pieces) > 1]} instead of {expected}"
-            seen.mark(generic.PARTS_MISSING)
+            seen.mark(_too_few(exercise, answer))
             return ()
         return pieces
     if len(pieces) == 1 and not answer.holder:
         return pieces
     return _single(seen, answer, wanted[0])
+
+
+def _too_few(exercise, answer):
+    """The mistake of an answer with fewer parts than it should have."""
+    if not exercise.in_list:
+        return generic.PARTS_MISSING
+    return generic.ENTRIES_MISSING if answer.holder or answer.wrapped else generic.NO_LIST
 
 
 def _single(seen, answer, wanted):
@@ -527,7 +534,8 @@ def _hopeless_grade(exercise, seen):
     expected = f"({', '.join(exercise.outputs)})" if exercise.outputs else "one array or number"
     expected = "a list of arrays" if exercise.in_list else expected
     lines += ["", f"It returns {last.other}; expected {expected}.", *message.printed_lines(last.printed)]
-    known = [mistake for mistake in last.marks.values() if mistake is generic.PARTS_MISSING]
+    known = [mistake for mistake in last.marks.values()
+             if mistake in (generic.PARTS_MISSING, generic.ENTRIES_MISSING, generic.NO_LIST)]
     lines += [line for m in known for line in (f"The mistake: {m.name}. {m.why}", "", f"Ask yourself: {m.ask}")]
     return Grade("incorrect", tuple(m.name for m in known), message.wrap("\n".join(lines)))
 

@@ -249,3 +249,14 @@ def ring_that_overflows(query_parts, key_parts, value_parts):
             over, under = over + powers @ value, under + powers.sum(axis=-1, keepdims=True)
         outputs.append(over / under)
     return outputs
+
+
+@answers.wrong("one array instead of a list")
+def ring_in_one_array(query_parts, key_parts, value_parts):
+    return np.array(ring(query_parts, key_parts, value_parts))
+
+
+@answers.wrong("entries missing")
+def ring_returned_too_early(query_parts, key_parts, value_parts):
+    for query in query_parts:
+        return ring([query], key_parts[:1], value_parts[:1])
