@@ -99,6 +99,10 @@ FIGURES = {
     "arcs_seen": ({"a": 1.0, "b": 9.0}, {"a": 2.0, "b": 99.0}),
     "beyond_training": (LINE, {name: (np.stack([LINE, LINE + 1]), LINE + 1) for name in "abc"}, 2),
     "angle_errors": (LINE + 1, {name: LINE + 1 for name in "abc"}),
+    "ring_steps": ([np.eye(3), np.full((3, 3), 0.5)], ("a", "b")),
+    "hidden_sending": ((1.0, 2.0), (2.0, 1.0), ("short parts", "long parts")),
+    "heads_for_positions": ([np.arange(4).repeat(4).reshape(4, 4)] * 2, ("a", "b")),
+    "error_by_ranks": ((2, 4), {"a": np.ones((2, 3)), "b": np.ones((2, 3))}, {"a": np.ones(2), "b": np.ones(2)}),
 }
 
 

@@ -110,13 +110,13 @@ class Case:
         if self.torch_dtype:
             return self.torch_dtype
         found = [np.dtype(arg) for arg in self.args if isinstance(arg, (type, np.dtype))]
-        found = found or [arg.dtype for arg in _arrays(self.args) if arg.dtype.kind == "f"]
+        found = found or [arg.dtype for arg in arrays_of(self.args) if arg.dtype.kind == "f"]
         return str(np.result_type(*found).newbyteorder("=")) if found else "float64"
 
     @property
     def size(self):
         """How much a reader has to read: numbers in all arguments."""
-        return sum(arg.size for arg in _arrays(self.args)) + len(self.args)
+        return sum(arg.size for arg in arrays_of(self.args)) + len(self.args)
 
 
 class Once:
@@ -126,12 +126,14 @@ class Once:
         self.items = [np.asarray(item) for item in items]
 
 
-def _arrays(args):
+def arrays_of(args):
     for arg in args:
         if isinstance(arg, np.ndarray):
             yield arg
         elif isinstance(arg, Once):
             yield from arg.items
+        elif isinstance(arg, list):
+            yield from arg
 
 
 def alike(why, ask, *mistakes, **common):
@@ -187,6 +189,7 @@ class Exercise:
     answer_axes: str = ""
     dtype: str = "input"
     outputs: tuple = ()
+    in_list: bool = False  # the answer is a list of arrays, as many as the case asks for
     library: str = "numpy"
     audits: tuple = ()
     aspects: dict = field(default_factory=dict)
@@ -235,6 +238,12 @@ class Exercise:
         """(name, default) of the last parameter, if the signature gives it a default."""
         found = re.search(r"(\w+)=([^,)]+)\)", self.signature)
         return (found[1], ast.literal_eval(found[2])) if found else None
+
+    def part_names(self, wanted):
+        """What a sentence calls the parts of an answer; "" where there is one."""
+        if self.in_list:
+            return tuple(f"entry {i} of the list" for i in range(len(wanted)))
+        return self.outputs or ("",)
 
     def all_cases(self):
         if self._cases is None:
@@ -329,6 +338,8 @@ def fresh_copy(args, wide):
 def _fresh(arg, wide):
     if isinstance(arg, Once):
         return [_fresh(item, wide) for item in arg.items]
+    if isinstance(arg, list):
+        return [_fresh(item, wide) for item in arg]
     if isinstance(arg, np.ndarray):
         return arg.astype(np.float64) if wide and arg.dtype.kind == "f" else arg.copy()
     return arg

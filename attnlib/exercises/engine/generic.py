@@ -121,6 +121,13 @@ OVERWRITTEN = Mistake(
         "assignments to x[...] write into the argument itself.",
     ask="Which line writes into an array that it did not make?")
 
+LIST_CHANGED = Mistake(
+    "list overwritten",
+    does="A list that the function was given has other arrays in it afterwards, or as many in another order.",
+    why="The caller's list is changed with it, without anybody noticing: pop, append, insert and assignments to x[i] write "
+        "into the argument itself.",
+    ask="Which line writes into a list that it did not make?")
+
 RAISES = Mistake(
     "floating-point errors raised",
     does="The function has NumPy raise an exception at floating-point errors, by np.errstate or np.seterr. It was "
@@ -146,6 +153,18 @@ PARTS_MISSING = Mistake(
     does="The answer has fewer parts than it should.",
     why="Who calls the function unpacks all of them, in the order of the signature.",
     ask="Which arrays must stand behind your return?")
+
+NO_LIST = Mistake(
+    "one array instead of a list",
+    does="The function gives back one array, and not a list of arrays.",
+    why="The parts may differ in length, so that they do not fit into one array: each has an array of its own in the list.",
+    ask="How many arrays should the answer hold, and what is the shape of each?")
+
+ENTRIES_MISSING = Mistake(
+    "entries missing",
+    does="The list has fewer entries than there are parts.",
+    why="Each part has an answer of its own, and it stands in the list where the part stands in the arguments.",
+    ask="How many entries must the list have, and which line puts them there?")
 
 NO_RETURN = Mistake(
     "no return",

@@ -65,6 +65,8 @@ def learners_copy(exercise, case):
 def _fresh(arg):
     if isinstance(arg, Once):
         return IterOnce([item.copy() for item in arg.items])
+    if isinstance(arg, list):
+        return [_fresh(item) for item in arg]
     return arg.copy(order="K") if isinstance(arg, np.ndarray) else arg
 
 
@@ -90,20 +92,29 @@ def plain(arg):
 def _unchanged(before, after):
     if isinstance(before, IterOnce):
         return all(map(_unchanged, before.given, after.given))
+    if isinstance(before, list):
+        return len(before) == len(after) and all(map(_unchanged, before, after))
     before, after = plain(before), plain(after)
     if not isinstance(before, np.ndarray):
         return True
     return before.shape == after.shape and before.dtype == after.dtype and before.tobytes() == after.tobytes()
 
 
+def _same_arrays(before, after):
+    return len(before) == len(after) and all(one is other for one, other in zip(before, after))
+
+
 def run_case(exercise, function, case, index, clock, seed, caller=call, around=None):
     """Call the function on one case and say what was seen."""
     args = learners_copy(exercise, case)
+    lists = [list(arg) for arg in args if isinstance(arg, list)]
     outcome = caller(function, args, clock, seed, around or exercise.around)
     seen = Seen(case, index, printed=outcome.printed, failure=outcome.failure)
     if outcome.raises:
         seen.mark(generic.RAISES)
-    if not all(map(_unchanged, learners_copy(exercise, case), args)):
+    if not all(map(_same_arrays, lists, (arg for arg in args if isinstance(arg, list)))):
+        seen.mark(generic.LIST_CHANGED)
+    elif not all(map(_unchanged, learners_copy(exercise, case), args)):
         seen.mark(generic.OVERWRITTEN)
     if any(isinstance(arg, IterOnce) and arg.twice for arg in args):
         seen.mark(generic.READ_TWICE)
@@ -119,7 +130,7 @@ def _take(exercise, seen, answer):
         seen.other = answer.other or answer.nothing
         return
     seen.arrays = answer.arrays
-    answer = _unwrapped(seen, answer, wanted)
+    answer = answer if exercise.in_list else _unwrapped(seen, answer, wanted)
     pieces = _pieces(exercise, seen, answer, wanted)
     seen.values = tuple(piece.values for piece in pieces)
     seen.dtypes = tuple("" if piece.holder in ("list", "number", "tuple") else piece.dtype
@@ -150,14 +161,21 @@ def _pieces(exercise, seen, answer, wanted):
             piece = pieces[0]  # the numbers in one list
             return [type(piece)(value, piece.dtype, "number") for value in piece.values]
         if len(pieces) < count:
-            expected = ", ".join(exercise.outputs)
-            seen.other = f"{len(pieces)} value{'s'[:len(pieces) > 1]} instead of ({expected})"
-            seen.mark(generic.PARTS_MISSING)
+            expected = f"a list of {count}" if exercise.in_list else f"({', '.join(exercise.outputs)})"
+            seen.other = f"{len(pieces)} value{'s'[:len(pieces) > 1]} instead of {expected}"
+            seen.mark(_too_few(exercise, answer))
             return ()
         return pieces
     if len(pieces) == 1 and not answer.holder:
         return pieces
     return _single(seen, answer, wanted[0])
+
+
+def _too_few(exercise, answer):
+    """The mistake of an answer with fewer parts than it should have."""
+    if not exercise.in_list:
+        return generic.PARTS_MISSING
+    return generic.ENTRIES_MISSING if answer.holder or answer.wrapped else generic.NO_LIST
 
 
 def _single(seen, answer, wanted):
@@ -514,8 +532,10 @@ def _hopeless_grade(exercise, seen):
                   "", f"Ask yourself: {mistake.ask}"]
         return Grade("incorrect", (mistake.name,), message.wrap("\n".join(lines)))
     expected = f"({', '.join(exercise.outputs)})" if exercise.outputs else "one array or number"
+    expected = "a list of arrays" if exercise.in_list else expected
     lines += ["", f"It returns {last.other}; expected {expected}.", *message.printed_lines(last.printed)]
-    known = [mistake for mistake in last.marks.values() if mistake is generic.PARTS_MISSING]
+    known = [mistake for mistake in last.marks.values()
+             if mistake in (generic.PARTS_MISSING, generic.ENTRIES_MISSING, generic.NO_LIST)]
     lines += [line for m in known for line in (f"The mistake: {m.name}. {m.why}", "", f"Ask yourself: {m.ask}")]
     return Grade("incorrect", tuple(m.name for m in known), message.wrap("\n".join(lines)))
 
@@ -601,8 +621,8 @@ def _unexplained(exercise, seen, finding, wrong, shown):
     lead = f"What it does, for {seen[one].case.aspect}:" if finding.sets else "What it does:"
     plain_cases = [seen[k] for k in left if seen[k].case.aspect == PLAIN]
     same_kind = message.factors(plain_cases, [exercise.predict((), s.index) for s in plain_cases])
-    said = [same_kind] if same_kind else message.properties(
-        seen[one], exercise.predict((), seen[one].index), exercise.outputs)
+    wanted = exercise.predict((), seen[one].index)
+    said = [same_kind] if same_kind else message.properties(seen[one], wanted, exercise.part_names(wanted))
     if said and not (shown and seen[one].failure):
         lines.append(f"{lead} {' '.join(said)}")
     return lines + [""] if lines else []

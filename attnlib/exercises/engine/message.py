@@ -58,6 +58,8 @@ def argument(name, value, about_dtype=False):
     """One argument as text: its numbers if they are few, else its shape; its dtype where that matters."""
     if isinstance(value, Once):
         return f"{name} = {', '.join(rows(item, 6) for item in value.items)} (read one by one)"
+    if isinstance(value, list):
+        return _arguments(name, value)
     if isinstance(value, type):
         return f"{name} = np.{value.__name__}"
     if not isinstance(value, np.ndarray):
@@ -68,6 +70,13 @@ def argument(name, value, about_dtype=False):
     if value.size > READABLE:
         return f"{name} of shape {value.shape}{dtype}{view}"
     return f"{name} = {rows(value, 6)}{dtype}{view}"
+
+
+def _arguments(name, arrays):
+    """An argument that is a list of arrays."""
+    if sum(array.size for array in arrays) > READABLE:
+        return f"{name}, arrays of shapes {', '.join(str(array.shape) for array in arrays)}"
+    return f"{name} = [{', '.join(rows(array, 6) for array in arrays)}]"
 
 
 def indented(line):
@@ -104,7 +113,7 @@ def _difference(exercise, seen, wanted):
         return [indented(f"stopped with {seen.failure.kind}")] + _expected(exercise, wanted)
     if not seen.values:
         return [indented(f"returned {seen.other}")] + _expected(exercise, wanted)
-    names = exercise.outputs or ("",)
+    names = exercise.part_names(wanted)
     lines = []
     for name, values, part, dtype in zip(names, seen.values, wanted, seen.dtypes):
         relative = tolerance(seen.case, dtype, seen.case.extreme)
@@ -151,7 +160,7 @@ def _large(name, values, wanted, case, dtype):
 
 
 def _expected(exercise, wanted):
-    names = exercise.outputs or ("",)
+    names = exercise.part_names(wanted)
     return [indented(f"expected{f' {n} =' if n else ''} {_short(w)}") for n, w in zip(names, wanted)]
 
 

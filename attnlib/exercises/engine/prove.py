@@ -12,7 +12,7 @@ from pathlib import Path
 
 import numpy as np
 
-from ..model import Case, Failure, fresh_copy
+from ..model import Case, Failure, arrays_of, fresh_copy
 from ..sandbox.call import Clock, call_unguarded
 from . import generic, message
 from .explain import explain
@@ -54,7 +54,7 @@ def cast(result, args):
     """The result in the width of the floating arguments."""
     if isinstance(result, tuple):
         return tuple(cast(part, args) for part in result)
-    found = [arg.dtype for arg in args if isinstance(arg, np.ndarray) and arg.dtype.kind == "f"]
+    found = [array.dtype for array in arrays_of(args) if array.dtype.kind == "f"]
     result = np.asarray(result)
     return result.astype(np.result_type(*found)) if found and result.dtype.kind == "f" else result
 

@@ -1,0 +1,93 @@
+"""Answers to the exercise ring_source."""
+
+import math
+from collections import deque
+
+from attnlib.exercises.engine.prove import Answers
+
+ANSWERS = answers = Answers("ring_source")
+
+
+@answers.right()
+def source_by_remainder(rank, step, world):
+    return (rank - step) % world
+
+
+@answers.right()
+def source_by_passing_on(rank, step, world):
+    held = list(range(world))
+    for _ in range(step):
+        held = held[-1:] + held[:-1]
+    return held[rank]
+
+
+@answers.right()
+def source_by_a_deque(rank, step, world):
+    held = deque(range(world))
+    held.rotate(step)
+    return held[rank]
+
+
+@answers.right()
+def source_by_a_case(rank, step, world):
+    return rank - step if step <= rank else rank - step + world
+
+
+@answers.right()
+def source_by_a_negative_index(rank, step, world):
+    return list(range(world))[rank - step]
+
+
+@answers.wrong("towards the next rank")
+def source_of_the_others_view(rank, step, world):
+    return (rank + step) % world
+
+
+@answers.wrong("not wrapped round")
+def source_below_zero(rank, step, world):
+    return rank - step
+
+
+@answers.wrong("not wrapped round")
+def source_by_the_remainder_of_c(rank, step, world):
+    return int(math.fmod(rank - step, world))
+
+
+@answers.wrong("one step too early")
+def source_after_the_step(rank, step, world):
+    return (rank - step - 1) % world
+
+
+@answers.wrong("the rank before, at every step")
+def source_is_the_sender(rank, step, world):
+    return (rank - 1) % world
+
+
+@answers.wrong("sign dropped")
+def source_by_distance(rank, step, world):
+    return abs(rank - step)
+
+
+@answers.wrong("stopped at rank 0")
+def source_on_a_line(rank, step, world):
+    return max(rank - step, 0)
+
+
+@answers.wrong("always a whole round added")
+def source_without_remainder(rank, step, world):
+    return rank - step + world
+
+
+@answers.wrong("ranks counted from 1")
+def source_from_one(rank, step, world):
+    return (rank - step) % world + 1
+
+
+@answers.wrong("step minus rank")
+def source_the_other_way(rank, step, world):
+    return (step - rank) % world
+
+
+@answers.wrong("the step itself")
+def source_is_the_step(rank, step, world):
+    return step
