@@ -96,6 +96,11 @@ EXERCISE = Exercise(
                 "The bias is slope times the key's position, whichever query asks."),
                ("counted back from the last key", {"apart": lambda i, j: 0 * i[:, None] + j[-1] - j},
                 "The bias is slope times the distance from the last key, whichever query asks.")),
+        Mistake("the shortcut of causal attention", change={"apart": lambda i, j: 0 * i[:, None] - j, "distance": lambda apart: apart},
+                does="Every key's column is raised by slope times the key's position, whichever query asks.",
+                why="Under a causal mask that makes the same weights, and not the same scores. Here the scores are asked for, "
+                    "and there is no mask: keys after the query must lose as well.",
+                ask="What should row 0 lose at key 2, and what does it lose in your function?"),
         *alike("slopes[k] belongs to head k, the third axis from the end, and to all its rows and columns.",
                "Which axis of the scores has as many entries as there are slopes?",
                ("slopes along the keys", {"bias": lambda slopes, distance: slopes * distance},
