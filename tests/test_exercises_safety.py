@@ -644,6 +644,24 @@ def test_bytes_in_the_other_order_are_no_other_dtype(dtype):
     assert Case("", (np.ones(3, dtype),)).dtype == np.dtype(dtype).newbyteorder("=").name
 
 
+def test_large_whole_numbers_are_shown_to_the_last_digit():
+    assert message.argument("positions", np.array([16_777_217])) == "positions = [16777217]"
+    assert message.number(16_777_217.0) == "1.68e+07"
+
+
+@pytest.mark.parametrize("wrong, words", [
+    (1, "row 1;"), (6, "rows 1, 2, 3, 4, 5, 6;"), (8, "rows 1, 2, 3, 4, 5, 6 and 2 more;")])
+def test_rows_beyond_the_sixth_are_counted(wrong, words):
+    answer = np.ones((12, 3))
+    answer[1 : wrong + 1] = 5
+    assert message._which_rows(answer, np.ones((12, 3)), 1e-9) == [f"Wrong in {words} the other rows are right."]
+
+
+def test_a_dtype_is_not_said_to_be_the_inputs_where_no_input_has_one():
+    result = said(lambda n, d: np.zeros((n, d), np.float32), "sinusoidal_positions")
+    assert "narrower dtype" in result.mistakes and "input is" not in " ".join(result.message.split())
+
+
 def test_a_library_that_lacks_something_is_no_stub():
     class Part(collections.UserDict):
         def helper(self):

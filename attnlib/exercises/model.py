@@ -51,7 +51,7 @@ SHAPE_CAUSES = (
     ("power", ("power of 2",)),
     ("axis", ("axis", "axes", "dimension out of range")),
     ("index", ("index", "indices")),
-    ("reshape", ("reshape",)),
+    ("reshape", ("reshape", "equal division")),
     ("einsum", ("einsum", "einstein")),
     ("shape", ("shape", "dimension", "size")),
 )

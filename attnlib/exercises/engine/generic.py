@@ -24,9 +24,9 @@ def leaks(dtype, library="numpy"):
 def narrower(dtype, want):
     return Mistake(
         "narrower dtype",
-        does=f"The answer is {dtype} although the input is {want}.",
-        why="Digits that the input had are lost.",
-        ask="Where does your function fix a dtype instead of taking the input's?")
+        does=f"The answer is {dtype} where {want} is asked for.",
+        why=f"Digits that {want} holds are lost.",
+        ask="Which line of yours fixes a dtype, and which one is asked for?")
 
 
 def fixed_dtype(dtype):
@@ -41,7 +41,7 @@ def integer(dtype, want):
     return Mistake(
         "integer dtype",
         does=f"The answer is {dtype}: fractions are cut off or cannot be stored.",
-        why=f"The input is {want}, and so must the answer be.",
+        why=f"What is asked for is {want}, which holds fractions.",
         ask="Which array did you create, and which dtype did it get?")
 
 

@@ -32,6 +32,8 @@ def number(x, digits=3):
     """A number as short as it can be read; whole ones without a point."""
     if isinstance(x, (bool, np.bool_)):
         return str(bool(x))
+    if isinstance(x, (int, np.integer)):
+        return str(x)
     x = float(x)
     if not np.isfinite(x):
         return "NaN" if np.isnan(x) else ("inf" if x > 0 else "-inf")
@@ -305,13 +307,17 @@ def _which_rows(a, b, relative):
     if (nearly != right).any():  # small errors: no row is plainly wrong
         return []
     if right.any() and not right.all():
-        names = [str(i) for i in np.flatnonzero(~right)]
-        return [f"Wrong in row{'s'[:len(names) > 1]} {', '.join(names[:6])}; the other rows are right."]
+        return [f"Wrong in {_listed('row', np.flatnonzero(~right))}; the other rows are right."]
     columns = close_rows(a.T, b.T, relative)
     if columns.any() and not columns.all():
-        names = [str(i) for i in np.flatnonzero(~columns)]
-        return [f"Wrong in column{'s'[:len(names) > 1]} {', '.join(names[:6])}; the other columns are right."]
+        return [f"Wrong in {_listed('column', np.flatnonzero(~columns))}; the other columns are right."]
     return []
+
+
+def _listed(axis, numbers, most=6):
+    """The numbers of rows or columns as a phrase: "rows 0, 2, 5", and how many more there are."""
+    more = f" and {len(numbers) - most} more" if len(numbers) > most else ""
+    return f"{axis}{'s'[:len(numbers) > 1]} {', '.join(map(str, numbers[:most]))}{more}"
 
 
 # ---------------------------------------------------------------- errors

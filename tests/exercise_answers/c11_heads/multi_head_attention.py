@@ -4,6 +4,7 @@ import math
 
 import numpy as np
 
+import attnlib
 from attnlib.exercises.engine.prove import Answers
 
 ANSWERS = answers = Answers("multi_head_attention")
@@ -251,3 +252,9 @@ def multi_split_by_reshape_unscaled(x, w_q, w_k, w_v, w_o, n_heads):
 def multi_queries_through_a_relu(x, w_q, w_k, w_v, w_o, n_heads):
     heads = attend(np.maximum(split(x @ w_q, n_heads), 0), split(x @ w_k, n_heads), split(x @ w_v, n_heads))
     return merge(heads) @ w_o
+
+@answers.wrong("matrices split by a reshape alone")
+def multi_head_with_reshaped_matrices(x, w_q, w_k, w_v, w_o, n_heads):
+    query, key, value = (x[..., None, :, :] @ w.reshape(n_heads, len(w), -1) for w in (w_q, w_k, w_v))
+    heads = attnlib.attention(query, key, value)
+    return np.concatenate([heads[..., i, :, :] for i in range(n_heads)], axis=-1) @ w_o

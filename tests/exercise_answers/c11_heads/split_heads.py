@@ -120,3 +120,6 @@ for number, (name, function) in enumerate((
 answers.wrong("number of heads fixed in the code", function=lambda x, n_heads: split(x, 8))
 answers.wrong("wrong axes swapped", function=lambda x, n_heads: x.reshape(*x.shape[:-1], n_heads, -1).T)
 answers.wrong("positions in reverse order", function=lambda x, n_heads: split(x, n_heads)[..., ::-1, :])
+
+answers.wrong("positions split instead of features", function=lambda x, n_heads: (
+    np.stack(np.split(x, n_heads, axis=-2), axis=-3)))

@@ -65,3 +65,6 @@ answers.wrong("added instead of subtracted", "distance squared", function=lambda
 @answers.wrong("causal mask besides")
 def alibi_with_a_mask(scores, slopes):
     return np.where(np.tri(*scores.shape[-2:], dtype=bool), lowered(scores, slopes), -np.inf).astype(scores.dtype)
+
+answers.wrong("the shortcut of causal attention", function=lambda scores, slopes: (
+    scores + (slopes[:, None, None] * np.arange(scores.shape[-1])).astype(scores.dtype)))

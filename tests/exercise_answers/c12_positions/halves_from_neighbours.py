@@ -58,3 +58,8 @@ answers.wrong("heads ignored", "transposed", function=lambda w, n_heads: w[:, ev
 def halves_of_the_heads(w, n_heads):
     blocks = w.reshape(len(w), n_heads, -1)
     return blocks[:, even_odd(n_heads)].reshape(w.shape)
+
+answers.wrong("n_heads and d_head swapped", function=lambda w, n_heads: (
+    w.reshape(len(w), -1, n_heads)[..., np.r_[0:n_heads:2, 1:n_heads:2]].reshape(w.shape)))
+answers.wrong("heads left apart", function=lambda w, n_heads: np.concatenate(
+    [w.reshape(len(w), n_heads, -1)[..., start::2] for start in (0, 1)], axis=-1))

@@ -80,7 +80,7 @@ answers.wrong("neighbours paired", function=lambda x, positions, base: turned(
     x, positions, base, split=neighbours, join=side_by_side))
 answers.wrong("neighbours read, halves written", function=lambda x, positions, base: turned(
     x, positions, base, split=neighbours))
-answers.wrong("halves in reverse order", function=lambda x, positions, base: turned(x, positions, base, signs=(1, -1)))
+answers.wrong("turned the other way", function=lambda x, positions, base: turned(x, positions, base, signs=(1, -1)))
 answers.wrong("no minus sign", function=lambda x, positions, base: turned(x, positions, base, signs=(1, 1)))
 answers.wrong("exponents half as large", function=lambda x, positions, base: turned(
     x, positions, base, np.arange(x.shape[-1] // 2) / x.shape[-1]))
@@ -131,3 +131,20 @@ def rotary_in_place(x, positions, base):
     made[..., :d // 2] = made[..., :d // 2] * np.cos(angles) - made[..., d // 2:] * np.sin(angles)
     made[..., d // 2:] = made[..., d // 2:] * np.cos(angles) + made[..., :d // 2] * np.sin(angles)
     return made.astype(x.dtype)
+
+def turned_by(angles, x):
+    first, second = np.split(x, 2, axis=-1)
+    cos, sin = np.cos(angles), np.sin(angles)
+    return np.concatenate([first * cos - second * sin, second * cos + first * sin], axis=-1).astype(x.dtype)
+
+
+def wide_angles(x, positions, base):
+    return np.outer(positions, float(base) ** (-np.arange(0, x.shape[-1], 2) / x.shape[-1]))
+
+
+answers.right(lambda x, positions, base: turned_by(np.mod(wide_angles(x, positions, base), 2 * np.pi), x))
+answers.wrong("exact angles rounded to float32", function=lambda x, positions, base: (
+    turned_by(wide_angles(x, positions, base).astype(np.float32), x)))
+answers.wrong("angles transposed", function=lambda x, positions, base: turned_by(wide_angles(x, positions, base).T, x))
+answers.wrong("angles in x's width", function=lambda x, positions, base: (
+    turned_by(wide_angles(x, positions, base).astype(x.dtype), x)))

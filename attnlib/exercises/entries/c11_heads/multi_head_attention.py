@@ -11,7 +11,7 @@ from ...families.attention import ATTENTION_FITTED, ATTENTION_MISTAKES, ATTENTIO
 from ...families.choose import first_variants, pick
 from ...families.heads import HEADS_FIXED, HEAD_MISTAKES, HEAD_STEPS, INTERLEAVED_MERGE, as_it_is
 from ...families.scores import softmax_of, swap
-from ...model import FLOAT16, FLOAT32, HUGE, LEADING, PLAIN, SQUARE, Case, Exercise, Step, alike, normal, ways
+from ...model import FLOAT16, FLOAT32, HUGE, LEADING, PLAIN, SQUARE, Case, Exercise, Mistake, Step, alike, normal, ways
 
 
 def multi_head_attention_answer(do, x, w_q, w_k, w_v, w_o, n_heads):
@@ -26,6 +26,11 @@ def _block_projection(x, w, n_heads):
     """Each head's features projected by that head's block of w alone."""
     head = np.arange(w.shape[-1]) // (w.shape[-1] // n_heads)
     return x @ np.where(head[:, None] == head, w, 0.0)
+
+
+def _reshaped_projection(x, w, n_heads):
+    """The features of heads whose matrices are w reshaped to (n_heads, d_model, d_head), side by side."""
+    return np.concatenate([x @ block for block in w.reshape(n_heads, len(w), -1)], axis=-1)
 
 
 MULTI_HEAD_STEPS = {
@@ -115,6 +120,11 @@ MULTI_HEAD_MISTAKES = (
             "x @ w_o is added to the output."),
            ("input split before the projection", {"project": _block_projection},
             "Each head is projected by one block of the matrices, and sees only its own features of x.")),
+    Mistake("matrices split by a reshape alone", change={"project": _reshaped_projection},
+            does="A matrix of (d_model, d_model) numbers is reshaped into n_heads matrices (d_model, d_head).",
+            why="Head i owns a block of columns of w. A reshape keeps the order of memory, row by row, and so gives it rows of w, "
+                "cut up.",
+            ask="Which columns of w make the features of head 0, and which numbers of w stand in your first block?"),
     *alike("Queries, keys and values are three projections of x itself, and each matrix stands in one product.",
            "How often does each matrix stand in your products?",
            ("input projected once more", ways("answer", *(

@@ -8,7 +8,7 @@ from ...families.choose import pick
 from ...families.heads import (HEADS_FIXED, HEAD_MISTAKES, HEAD_STEPS, as_it_is, axes_0213, axes_1_and_2,
     features_divided, one_leading_axis, split_by_reshape, swap_heads)
 from ...families.scores import swap
-from ...model import FLOAT16, FLOAT32, LEADING, PLAIN, SQUARE, Case, Exercise, alike, normal, ways
+from ...model import FLOAT16, FLOAT32, LEADING, PLAIN, SQUARE, Case, Exercise, Mistake, alike, normal, ways
 
 
 def split_heads_answer(do, x, n_heads):
@@ -51,12 +51,14 @@ SPLIT_MISTAKES = (
             "The answer has d_head heads of n_heads features each."),
            ("all features to each head", {"split": lambda x, n_heads: np.repeat(x[..., None, :], n_heads, axis=-2)},
             "Each head is a copy of the whole input."),
-           ("blocks that overlap", {"split": lambda x, n_heads: np.stack(
-               [x[..., i : i + x.shape[-1] // n_heads] for i in range(n_heads)], axis=-2)},
-            "Head i begins at feature i, not at i * d_head, so that the heads share features."),
            ("d_model not divided by n_heads",
             {"split": lambda x, n_heads: x.reshape(*x.shape[:-1], n_heads, x.shape[-1])},
             "It works for one head only: d_model features for each head are more than x has.")),
+    Mistake("blocks that overlap", change={"split": lambda x, n_heads: np.stack(
+                [x[..., i : i + x.shape[-1] // n_heads] for i in range(n_heads)], axis=-2)},
+            does="Head i begins at feature i, not at i * d_head, so that the heads share features.",
+            why="Each head has d_model // n_heads features of its own, and no feature belongs to two heads.",
+            ask="At which feature does head 1 begin if there are 6 features and 2 heads?"),
     *alike("n_heads says how many heads there are, and each has d_model // n_heads features of its own, a block of "
            "them.",
            "Where does n_heads stand in your function?",

@@ -6,7 +6,7 @@ from ...model import FLOAT16, FLOAT32, PLAIN, SQUARE, Case, Exercise, Mistake, S
 
 
 def halves_from_neighbours_answer(do, w, n_heads):
-    return do.finish(do.reorder(w, do.heads(n_heads)), w)
+    return do.finish(do.reorder(w, do.heads(n_heads)), n_heads)
 
 
 def _by(order):
@@ -54,7 +54,7 @@ EXERCISE = Exercise(
     steps={
         "heads": lambda n_heads: n_heads,
         "reorder": _by(_even_then_odd),
-        "finish": Step(lambda matrix, w: matrix, "the matrix"),
+        "finish": Step(lambda matrix, n_heads: matrix, "the matrix"),
     },
     cases=_cases,
     hints=(
@@ -79,13 +79,18 @@ EXERCISE = Exercise(
         *alike("Every head turns its own features: its columns stay among themselves.",
                "Which columns of w belong to head 0, before and after?",
                ("heads ignored", {"heads": lambda n_heads: 1}, "The even columns of the whole matrix come first."),
+               ("n_heads and d_head swapped", {"reorder": lambda w, n_heads: _by(_even_then_odd)(w, w.shape[-1] // n_heads)},
+                "The columns are cut into blocks of n_heads columns each."),
                ("heads reordered", {"reorder": _among_heads}, "Whole heads change places, and their columns stay as they were.")),
         *alike("In x @ w a column of w makes a feature; a row meets a feature of x, and x has not changed.",
                "Which axis of w makes the features of x @ w?",
                ("rows instead of columns", {"reorder": _rows}, "The rows of w are reordered, and its columns stay."),
                ("rows and columns", {"reorder": lambda w, n_heads: _rows(_by(_even_then_odd)(w, n_heads), n_heads)},
                 "The rows of w are reordered as well."),
-               ("transposed", {"finish": lambda matrix, w: matrix.T}, "The matrix is transposed.")),
+               ("transposed", {"finish": lambda matrix, n_heads: matrix.T}, "The matrix is transposed.")),
+        Mistake("heads left apart", change={"finish": lambda matrix, n_heads: matrix.reshape(len(matrix), n_heads, -1)},
+                does="The heads still have an axis of their own.", why="x @ w makes the features of all heads side by side.",
+                ask="Which shape has w, and which has your answer?"),
         Mistake("nothing reordered", change={"reorder": lambda w, n_heads: w},
                 does="The matrix stays as it was.", why="Turned in halves, its features make other pairs than those it was trained for.",
                 ask="Which two columns make the first pair for neighbours, and which two for halves?"),

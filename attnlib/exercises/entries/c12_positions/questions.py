@@ -12,7 +12,7 @@ QUESTIONS = (
          Choice("They are equal.",
                 "The same three keys, the same three values, and a sum in another order."),
          Choice("The weights are the same, but the outputs differ.",
-                "This moves the weights and leaves the values. Each value moves with its key.")),
+                "This parts the weights from their values. Each value moves with its key, and so does its weight.")),
         right="b",
         shows="outputs of bites equal: True",
     ),

@@ -80,7 +80,9 @@ def _cases():
         # Frequencies of 1 and 0.01 are rounded alike by whoever rounds them; past 2048 and 2^24 whole numbers are rounded, too.
         tiny(FAR, [[1, 2, 2, 1]], [2049], 10000.0, np.float16), tiny(FAR, [[1, 2, 2, 1]], [40003], 10000.0, np.float16),
         tiny(FAR, [[1, 2, 2, 1]], [10_000_019], 10000.0, np.float32), tiny(FAR, [[1, 2]], [2 ** 24 + 1], 10000.0, np.float32),
-        tiny(FAR, [[1, 2, 2, 1]], [2 ** 24 + 1], 10000.0), tiny(FAR, [[1, 2, 2, 1]], [2 ** 24 + 1], 10000.0, np.float16),
+        tiny(FAR, [[1, 2, 2, 1]], [2 ** 24 + 1], 10000.0, np.float16),
+        # float64's own 2π is so coarse that whole turns taken off this angle leave an error of 1e-9.
+        dataclasses.replace(tiny(FAR, [[1, 2, 2, 1]], [2 ** 24 + 1], 10000.0), relative=1e-7),
     ]
 
 
@@ -122,10 +124,16 @@ EXERCISE = Exercise(
                ("neighbours read, halves written", {"split": _neighbours},
                 "Features 2i and 2i + 1 are turned, and their new values are written to i and i + d/2."),
                ("halves read, neighbours written", {"join": _side_by_side},
-                "Features i and i + d/2 are turned, and their new values are written to 2i and 2i + 1."),
-               ("halves in reverse order", {"split": lambda x: _halves(x)[::-1],
-                                            "join": lambda first, second: _one_after_the_other(second, first)},
-                "The second half is taken for the first: all pairs turn the other way.")),
+                "Features i and i + d/2 are turned, and their new values are written to 2i and 2i + 1.")),
+        Mistake("turned the other way", change={"split": lambda x: _halves(x)[::-1],
+                                                "join": lambda first, second: _one_after_the_other(second, first)},
+                does="All pairs turn the other way, as where the two signs are exchanged, or the two halves.",
+                why="A positive angle turns (1, 0) towards (0, 1): its second feature becomes + sin.",
+                ask="Where does the pair (1, 0) go at a right angle, by the formula and in your function?"),
+        Mistake("angles transposed", change={"angles": lambda positions, frequencies: frequencies[:, None] * positions},
+                does="The table of angles has a row for each pair and a column for each position.",
+                why="Rows of x are positions, and its columns features: the angles must line up with them, as (n, d/2).",
+                ask="Which shape has your table of angles for 3 positions and d = 4?"),
         *alike("Both features of a pair are turned by the same angle; otherwise it is no rotation, and lengths change.",
                "By which angles does your function turn features 0 and d/2?",
                ("angles of neighbours for pairs of halves", {"share": _repeated},
@@ -158,7 +166,7 @@ EXERCISE = Exercise(
         *alike("A position of 2049 is no float16 number, and an angle of 100,000 has hardly three places behind the point in float32. "
                "A wrong angle is a wrong position.",
                "Which dtype do positions, frequencies and angles have, line by line, when x is float16?",
-               ("angles in x's width", {"narrow": _in(None)}, "Positions, frequencies and angles are rounded to x's dtype."),
+               ("angles in x's width", {"narrow": _in(None)}, "The angles are rounded to x's dtype, at the end or in the making."),
                ("frequencies in x's width", {"narrow_frequencies": lambda f, dtype: f.astype(dtype).astype(float)},
                 "The frequencies are rounded to x's dtype."),
                ("angles in float32", {"narrow": _in("float32")}, "Positions, frequencies and angles are rounded to float32."),
@@ -166,5 +174,10 @@ EXERCISE = Exercise(
                 ways("frequencies", lambda b, e: (b ** -e).astype(np.float32), lambda b, e: b ** -e.astype(np.float32),
                      lambda b, e: 1 / b ** e.astype(np.float32)),
                 "The frequencies are computed in float32, or rounded to it.")),
+        Mistake("exact angles rounded to float32", alone=True,
+                change={"narrow": lambda angles, positions, frequencies, own: angles.astype(np.float32)},
+                does="The angles are computed in float64 and then rounded to float32.",
+                why="An angle of 100,000 has hardly three places behind the point in float32. A wrong angle is a wrong position.",
+                ask="Which of your lines gives the angles a dtype, and which dtype do their cosines and sines need?"),
     ),
 )
