@@ -1521,9 +1521,7 @@ def page_box(axes, x, y, page_size, owners):
     axes.add_patch(plt.Rectangle((x, y), 1, 0.7, fill=False, edgecolor=COLORS["output"], linewidth=1.4))
 
 
-if __name__ == "__main__":  # python -m attnlib.plot FOLDER
-    overview(sys.argv[1] + "/overview.png")
-    card(sys.argv[1] + "/card.png", sys.argv[1] + "/overview.png")
+@in_book_style
 def ring_steps(loads, titles):
     """Squares of rank by step of a ring, `(ranks, steps)` shares of a part that is computed; in each, whose keys it holds."""
     for axes, load, title in zip(subplots(2.8, "ab"), loads, titles):
@@ -1588,3 +1586,8 @@ def error_by_ranks(ranks, errors, predicted):
     axes.set(xscale="log", xlabel="ranks", ylabel="relative error", ylim=(0, None), xlim=(ranks[0] * 0.9, ranks[-1] * 3.6))
     axes.set_xticks(ranks, [str(n) for n in ranks])
     axes.minorticks_off()
+
+
+if __name__ == "__main__":  # python -m attnlib.plot FOLDER
+    overview(sys.argv[1] + "/overview.png")
+    card(sys.argv[1] + "/card.png", sys.argv[1] + "/overview.png")
