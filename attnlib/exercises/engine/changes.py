@@ -21,6 +21,7 @@ WORDS = {
     "d_k": ("feature", "features"), "d_v": ("feature", "features"), "d_model": ("feature", "features"),
     "d_head": ("feature", "features"), "d_x": ("feature", "features"), "d_memory": ("feature", "features"),
     "m": ("key", "keys"), "batch": ("sequence", "sequences"), "one": ("row", "rows"),
+    "rows": ("row", "rows"), "columns": ("column", "columns"), "inner": ("term of the sums", "terms of the sums"),
 }
 ONE_LONG = ("new", "one")  # axes of length 1
 
