@@ -49,7 +49,7 @@ FIGURES = {
     "one_query": (SCORES, WEIGHTS, VALUE, WEIGHTS @ VALUE, WORDS),
     "time_against_n": (RECORD, True),
     "memory_against_n": (RECORD,),
-    "two_memories": (4800, 64),
+    "memories": (4800, 64),
     "queue_of_jobs": (),
     "roofline": (1e15, 5e12, {"a": 1.0, "b": 1e3}),
     "kernel_blocks": (MASKED, np.where(np.isinf(MASKED), np.nan, 0.5)),
@@ -85,6 +85,10 @@ FIGURES = {
     "attention_shapes": (),
     "nan_on_the_way": (["not mended", "mended"], ["output", "A", "S"], np.array([[1, 1, 0], [0, 1, 0]], bool)),
     "contract": (["a rule", "another"], ["torch", "attnlib", 1, 2], np.array([[1, 1, 0, 1], [0, 1, 0, 0]], bool)),
+    "three_limits": (("a", "b"), ((1.0, 2.0, 3.0), (2.0, 4.0, 1.0))),
+    "tile_in_memory": (np.arange(12).reshape(3, 4), np.array([5, 6, 9, 10]), (4, 1)),
+    "product_tiles": ((2, 3, 4), (1, 2)),
+    "bytes_through_cache": ((16, 32, 64), {"a": (9, 5, 3), "b": (8, 4, 3)}, 3),
     "regression": (LINE, LINE, LINE, LINE, {"a": LINE, "b": LINE}),
 }
 
