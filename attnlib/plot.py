@@ -575,11 +575,6 @@ def card(path, overview_path):
     plt.close(figure)
 
 
-if __name__ == "__main__":  # python -m attnlib.plot FOLDER
-    overview(sys.argv[1] + "/overview.png")
-    card(sys.argv[1] + "/card.png", sys.argv[1] + "/overview.png")
-
-
 @in_book_style
 def mask_gallery():
     """Eight masks for eight keys: a filled cell may be attended to."""
@@ -936,6 +931,9 @@ def fast_steps(passes, record):
     left.invert_yaxis()
     for axes in (left, right):
         axes.margins(x=0.2)
+
+
+@in_book_style
 def rows_of_weights(rows, titles, labels):
     """One bar chart for each row of weights `(n_k,)`, with a title each."""
     side_by_side(rows, titles, labels)
@@ -1098,6 +1096,9 @@ def nan_on_the_way(ways, steps, bad):
     axes.text((1.8 + len(steps) - 0.2) / 2 - 0.5, -1.75, "gradients, on the way back", ha="center", va="bottom", fontsize=10, style="italic")
     axes.tick_params(length=0)
     axes.spines[:].set_visible(False)
+
+
+@in_book_style
 def contributions(parts, labels):
     """What each key adds to one output: `parts` (n_k, 2) as arrows tip to tail, and the output from start to end."""
     axes, = subplots(1.5, "a")
@@ -1195,6 +1196,9 @@ def moved_weight(value, output, moves, rows, labels):
     right.set_xlim(moves[0], moves[-1] + 0.28 * (moves[-1] - moves[0]))
     right.set(title="Weights with this output", xlabel="moved to Ada's and cat", ylim=(-0.04, 0.85), xticks=[-0.1, 0],
               yticks=[0, 0.4, 0.8])
+
+
+@in_book_style
 def product_backward(weights, grad_output, grad_value, key, column):
     """Aᵀ `(n_k, n_q)`, dO `(n_q, d_v)` and their product dV `(n_k, d_v)` as grids; one entry of dV is framed."""
     n_q, n_k = weights.shape
@@ -1347,3 +1351,168 @@ def bytes_through_cache(sizes, moved, least):
     axes.text(sizes[0], least, "each matrix once ", fontsize=9, va="bottom", color=COLORS["scores"])
     axes.set(xlabel="size of the cache, KiB", ylabel="moved, KiB", ylim=(0, 1.12 * max(map(max, moved.values()))))
     axes.legend(fontsize=9, loc="upper right")
+
+
+@in_book_style
+def counter_and_waves(digits, sines, cosines):
+    """Positions as rows of binary digits `(n, bits)`, and as rows of sines and cosines `(n, pairs)`, pair by pair."""
+    waves = np.stack([sines, cosines], axis=-1).reshape(len(sines), -1)
+    left, right = subplots(2.4, "ab", width_ratios=[digits.shape[1], waves.shape[1]])
+    left.imshow(digits, cmap=shades("key"), vmin=0, vmax=1.6, aspect="auto")
+    both = LinearSegmentedColormap.from_list("signed", [COLORS["scores"], "#ffffff", COLORS["key"]])
+    right.imshow(waves, cmap=both, vmin=-1.6, vmax=1.6, aspect="auto")
+    for (p, i), digit in np.ndenumerate(digits):
+        left.text(i, p, int(digit), ha="center", va="center", fontsize=9)
+    for (p, i), number in np.ndenumerate(waves):
+        label = f"{number:.1f}".replace("-0.0", "0.0").replace("-", "−")
+        right.text(i, p, label, ha="center", va="center", fontsize=9, style="italic" if number < 0 else "normal")
+    left.set(title="Digits", ylabel="position", yticks=range(0, len(digits), 2),
+             xticks=range(digits.shape[1]), xticklabels=[f"{2 ** i}" for i in range(digits.shape[1])], xlabel="worth")
+    names = [name for i in range(waves.shape[1] // 2) for name in (f"sin {i}", f"cos {i}")]
+    right.set(title="Pairs of waves", yticks=[], xticks=range(waves.shape[1]), xticklabels=names, xlabel="wave and pair")
+    for axes in (left, right):
+        axes.spines[:].set_visible(False)
+        axes.tick_params(length=0, labelsize=9)
+
+
+@in_book_style
+def dials(hands):
+    """One pair of features as the plane: {title: (angle of the query, angle of the key)} in radians, with the arc between."""
+    for axes, (title, (query, key)) in zip(subplots(2.2, "abcd"[:len(hands)]), hands.items()):
+        around = np.linspace(0, 2 * np.pi, 100)
+        axes.plot(np.cos(around), np.sin(around), color="#9aa0a6", linewidth=1)
+        between = np.linspace(query, key, 50)
+        axes.plot(0.45 * np.cos(between), 0.45 * np.sin(between), color=COLORS["scores"], linewidth=3)
+        for angle, role, length in ((query, "query", 0.95), (key, "key", 0.8)):
+            axes.annotate("", (length * np.cos(angle), length * np.sin(angle)), (0, 0), arrowprops={
+                "arrowstyle": "-|>", "color": COLORS[role], "linewidth": 2, "shrinkA": 0, "shrinkB": 0})
+            axes.text(1.3 * np.cos(angle), 1.2 * np.sin(angle), role[0], color=COLORS[role], ha="center", va="center",
+                      fontweight="bold")
+        axes.set_title(title, loc="center")
+        axes.set(xlim=(-1.45, 1.45), ylim=(-1.35, 1.35), aspect="equal")
+        axes.axis("off")
+
+
+@in_book_style
+def arcs_seen(seen, asked):
+    """Circles, one a pair: the angles up to `seen` {label: radians} as a thick arc, those up to `asked` {label: radians} thin."""
+    for axes, label in zip(subplots(1.4, "abcdef"[:len(seen)]), seen):
+        around = np.linspace(0, 2 * np.pi, 100)
+        axes.plot(np.cos(around), np.sin(around), color="#dadce0", linewidth=1)
+        for stop, width, radius, color in ((asked[label], 1.2, 1.18, COLORS["weights"]), (seen[label], 5, 1, COLORS["key"])):
+            arc = np.linspace(0, min(stop, 2 * np.pi), 200)
+            axes.plot(radius * np.cos(arc), radius * np.sin(arc), color=color, linewidth=width, solid_capstyle="butt")
+        share = min(1, seen[label] / (2 * np.pi))
+        axes.text(0, 0, f"{share:.0%}" if share >= 0.01 else f"{share:.1%}", ha="center", va="center", fontsize=9.5)
+        axes.set_title(label, loc="center")
+        axes.set(xlim=(-1.35, 1.35), ylim=(-1.35, 1.35), aspect="equal")
+        axes.axis("off")
+
+
+@in_book_style
+def beyond_training(scores, weights, n):
+    """Scores by distance `(m,)`, and {scheme: weights `(starts, places)`, places} on the right key.
+
+    `n` positions were seen in training: they are shaded.
+    """
+    left, right = subplots(2.8, "ab")
+    for axes in (left, right):
+        axes.axvspan(0, n - 0.5, color="#e8eaed", linewidth=0)
+    left.plot(scores, color=COLORS["scores"], linewidth=0.8)
+    peak = scores.max()
+    left.axhline(peak, color=COLORS["weights"], linestyle="--", linewidth=1)
+    left.text(len(scores), peak, "highest in training", ha="right", va="bottom", fontsize=9, color=COLORS["weights"])
+    left.set(title="Turned: the scores", xlabel="distance of the key", ylabel="score", xlim=(0, len(scores)))
+    ends = spread_out([np.median(samples, axis=0)[-1] for samples, _ in weights.values()], 0.11)
+    styles = ((COLORS["key"], "-"), (COLORS["query"], "--"), (COLORS["output"], ":"))
+    for (label, (samples, places)), (color, style), end in zip(weights.items(), styles, ends):
+        right.fill_between(places, samples.min(axis=0), samples.max(axis=0), color=color, alpha=0.2, linewidth=0)
+        right.plot(places, np.median(samples, axis=0), style, color=color)
+        right.annotate(label, (places[-1], end), xytext=(4, 0), textcoords="offset points", va="center", fontsize=9.5,
+                       color=color, fontweight="bold", annotation_clip=False)
+    right.set(title="Weight on the right key", xlabel="position of the query", ylim=(-0.03, 1.05), xlim=(0, places[-1]))
+
+
+@in_book_style
+def angle_errors(positions, errors):
+    """The largest error of an angle, in radians, against the position: {dtype: errors}."""
+    axes, = subplots(2.7, "a")
+    for (label, line), (color, style) in zip(errors.items(), ((COLORS["weights"], "-"), (COLORS["key"], "--"),
+                                                              (COLORS["query"], "-."))):
+        axes.plot(positions, line, style, color=color)
+        axes.annotate(label, (positions[-1], line[-1]), xytext=(4, 0), textcoords="offset points", va="center", fontsize=9.5,
+                      color=color, fontweight="bold", annotation_clip=False)
+    axes.axhline(np.pi, color=COLORS["scores"], linewidth=1)
+    axes.text(positions[0], np.pi * 1.2, "half a turn", fontsize=9, color=COLORS["scores"])
+    axes.set(xscale="log", yscale="log", xlabel="position", ylabel="radians", title="The largest error of an angle")
+    axes.xaxis.set_major_formatter("{x:g}")
+    axes.minorticks_off()
+def map_cells(axes, weights, pattern, title, labels=()):
+    """Weights `(n, n)` as shades, with a frame around each cell where the pattern is True."""
+    axes.imshow(weights, cmap=shades("weights"), vmin=0, vmax=1)
+    for i, j in zip(*np.nonzero(pattern)):
+        axes.add_patch(plt.Rectangle((j - 0.5, i - 0.5), 1, 1, fill=False, edgecolor="#1a1a1a", linewidth=0.9))
+    axes.set(xticks=range(len(labels)), yticks=range(len(labels)), xticklabels=labels, yticklabels=labels)
+    axes.set_title(title, fontsize=10)
+    axes.tick_params(length=0, labelsize=9)
+    for spine in axes.spines.values():
+        spine.set(visible=True, color="#b0b0b0", linewidth=0.8)
+
+
+@in_book_style
+def two_maps(pattern, weights, labels, titles):
+    """The map that is known beforehand beside one that was learned: boolean and weights, both `(n, n)`."""
+    for axes, shown, title in zip(subplots(2.9, "ab"), (pattern, weights), titles):
+        map_cells(axes, shown, pattern, title, labels)
+        axes.set(xlabel="key", ylabel="query")
+
+
+@in_book_style
+def emergence(steps, losses, shares, maps, pattern):
+    """Loss and share of weight on right keys against the step, `(n_steps, n_seeds)` each; maps {step: `(n, n)`} below.
+
+    The first seed, whose maps they are, is drawn thick.
+    """
+    left, right, *small = subplots(2.85, "aabb;cdef", height_ratios=[1.05, 1])
+    for axes, lines, name, style, title in ((left, losses, "scores", "-", "Loss over the least possible"),
+                                            (right, shares, "weights", "-", "Weight on right keys")):
+        axes.plot(steps, lines[:, 1:], style, color=COLORS[name], linewidth=0.9, alpha=0.6)
+        axes.plot(steps, lines[:, 0], style, color=COLORS[name], linewidth=2.4)
+        for step in maps:
+            axes.axvline(step, color="#444444", linestyle=":", linewidth=1)
+        axes.set(title=title, xlabel="step", ylim=(0, 1))
+    for axes, (step, weights) in zip(small, maps.items()):
+        map_cells(axes, weights, pattern, f"step {step}")
+
+
+@in_book_style
+def looked_at_and_used(shares, lost, labels):
+    """Each head's share of weight on right keys against the accuracy that is lost without it: `(n,)` each."""
+    axes, = subplots(2.7, "a")
+    axes.plot(shares, lost, "o", color=COLORS["weights"], markersize=6)
+    for share, loss, label in zip(shares, lost, labels):
+        if label:
+            axes.annotate(label, (share, loss), xytext=(-48, 24), textcoords="offset points", ha="right", fontsize=9.5,
+                          arrowprops={"arrowstyle": "-", "color": "#444444", "linewidth": 0.8, "shrinkB": 4})
+    axes.set(xlim=(-0.03, 1.03), ylim=(-0.05, 1), xlabel="share of the head's weight on right keys",
+             ylabel="accuracy lost without it", title="What a head looks at, and what it is worth")
+
+
+@in_book_style
+def by_seed(accuracies, line, label):
+    """The accuracy of each seed as a dot, {design: `(n_seeds,)`}, one line for each design; a dashed line at `line`."""
+    axes, = subplots(0.55 + 0.27 * len(accuracies), "a")
+    for row, values in enumerate(accuracies.values()):
+        axes.axhline(row, color="#e0e0e0", linewidth=0.8, zorder=0)
+        axes.plot(np.sort(values), np.full(len(values), row), "o", color=COLORS["output"], alpha=0.55, markersize=6)
+    axes.axvline(line, color=COLORS["weights"], linestyle="--", linewidth=1.2)
+    axes.annotate(label, (line, -0.75), xytext=(5, 0), textcoords="offset points", fontsize=9, va="center",
+                  color=COLORS["weights"])
+    axes.set(yticks=range(len(accuracies)), yticklabels=list(accuracies), xlim=(0, 1.04), xlabel="accuracy",
+             ylim=(len(accuracies) - 0.5, -1.2))
+    axes.tick_params(axis="y", length=0)
+
+
+if __name__ == "__main__":  # python -m attnlib.plot FOLDER
+    overview(sys.argv[1] + "/overview.png")
+    card(sys.argv[1] + "/card.png", sys.argv[1] + "/overview.png")

@@ -4,10 +4,14 @@ A docstring is plain text that `help()` shows: single backquotes are code, a
 paragraph set in is a formula or a table. Sphinx's autodoc gets it in its own
 language.
 
+The list of references is made of what the chapters say under "Read on.":
+`Names, *Title* (journal, year), [link](address)`.
+
 In the glossary an item is `- **term**, **other form**: what it means ([chapter](file)).`
 The chapter's first passage in italics or bold with one of these words gets a
 link to the item, and the item's link to the chapter leads to that passage.
 """
+import json
 import re
 from pathlib import Path
 
@@ -17,6 +21,10 @@ from sphinx.util import logging
 
 GLOSSARY = "chapters/glossary"
 ITEM = re.compile(r"^- (\*\*.+?\*\*(?:, \*\*.+?\*\*)*): .*\]\((\w+)\.ipynb\)\)\.$", re.MULTILINE)
+REFERENCES = "chapters/references"
+NAME = r"(?:van |de |von )?[A-ZÀ-Þ][\w'’-]*"
+WORK = re.compile(rf"({NAME}(?:(?:, and |, | and | ){NAME})*(?: et al\.| and others)?), \*([^*]+)\* "
+                  r"\(([^()]*?\d{4}[^()]*)\)(, \[[^\]]+\]\([^)]+\))?")
 LOG = logging.getLogger(__name__)
 
 
@@ -109,7 +117,36 @@ def has_link(passage):
                for node in [*within, *passage.findall(nodes.Element)])
 
 
+# --- references -------------------------------------------------------------
+
+def read_on(notebook):
+    """The text of a chapter's "Read on.", or ""."""
+    texts = ["".join(cell["source"]) for cell in notebook["cells"] if cell["cell_type"] == "markdown"]
+    return " ".join(text.partition("**Read on.**")[2].replace("\n", " ") for text in texts)
+
+
+def works(folder):
+    """{title: (names, year, link, [chapters])} of all chapters in the folder."""
+    found = {}
+    for path in sorted(folder.glob("*.ipynb")):
+        notebook = json.loads(path.read_text(encoding="utf-8"))
+        for names, title, year, link in WORK.findall(read_on(notebook)):
+            chapter = re.search(r"^# (.+)$", "".join(notebook["cells"][0]["source"]), re.MULTILINE)[1]
+            entry = found.setdefault(title, (names, year, link, []))
+            entry[3].append(f"[{chapter}]({path.name})")
+    return found
+
+
+def put_references(app, docname, source):
+    if docname != REFERENCES:
+        return
+    items = [f"- {names}, *{title}* ({year}){link}. In {', '.join(chapters)}."
+             for title, (names, year, link, chapters) in works(Path(app.srcdir, "chapters")).items()]
+    source[0] = source[0].replace("<!-- references -->", "\n".join(sorted(items, key=str.lower)))
+
+
 def setup(app):
+    app.connect("source-read", put_references)
     app.setup_extension("sphinx.ext.napoleon")  # and autodoc with it
     app.connect("autodoc-process-docstring", as_sphinx_reads_it, priority=900)  # after napoleon
     app.add_transform(Terms)

@@ -12,7 +12,7 @@ import attnlib
 from attnlib import exercises
 from attnlib.exercises.engine.questions import questions
 from book import boxes, reference
-from book.notebooks import ROOT
+from book.notebooks import ROOT, notebook_paths
 
 PAGE = """\
 # Title
@@ -206,3 +206,19 @@ def test_the_reference_names_every_public_function():
     page = (ROOT / "chapters" / "reference.md").read_text(encoding="utf-8")
     names = [f"attnlib.{name}" for name in attnlib.__all__] + [f"attnlib.exercises.{name}" for name in exercises.__all__]
     assert sorted(re.findall(r"auto(?:function|class):: (\S+)", page)) == sorted(names)
+
+
+def test_references_are_what_the_chapters_send_readers_to(tmp_path):
+    one = "# One\n\n**Read on.** Ada et al., *A Title* (1990), [doi:10.1/a](https://doi.org/10.1/a), begins. It's by van Dam\nand Lovelace, *No Link* (Journal, 1991): old. An *aside* (1992) is none."
+    for name, text in (("01_one", one), ("02_two", one.replace("One", "Two"))):
+        nbformat.write(new_notebook(cells=[new_markdown_cell("# " + name[3:]), new_markdown_cell(text)]), tmp_path / f"{name}.ipynb")
+    chapters = ["[one](01_one.ipynb)", "[two](02_two.ipynb)"]
+    assert reference.works(tmp_path) == {
+        "A Title": ("Ada et al.", "1990", ", [doi:10.1/a](https://doi.org/10.1/a)", chapters),
+        "No Link": ("van Dam and Lovelace", "Journal, 1991", "", chapters)}
+
+
+def test_every_title_that_a_chapter_names_is_in_the_list():
+    named = {title for path in notebook_paths() for title in re.findall(
+        r"\*([^*]+)\* \([^()]*\d{4}", reference.read_on(nbformat.read(path, as_version=4)))}
+    assert named == set(reference.works(ROOT / "chapters")) and len(named) > 40

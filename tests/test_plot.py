@@ -74,6 +74,10 @@ FIGURES = {
     "turning_query": (360 * LINE, np.outer(1 + LINE, WEIGHTS), {2: LINE, 8: LINE}, WORDS),
     "gradient_check": (1 + LINE, {"right": np.ones((5, 3)), "wrong": np.ones((5, 3))}),
     "losses": ({"around 0": {"right": np.ones((5, 3))}, "around 5": {"right": np.ones((5, 3))}},),
+    "two_maps": (np.eye(4, dtype=bool), np.tile(WEIGHTS, (4, 1)), WORDS, "ab"),
+    "emergence": (LINE, np.outer(LINE, LINE), np.outer(LINE, LINE), dict.fromkeys(range(4), SQUARE), np.eye(2, dtype=bool)),
+    "looked_at_and_used": (LINE, LINE, ["a", "", "", "", "b"]),
+    "by_seed": ({"a": LINE, "b": LINE}, 0.3, "line"),
     "running_pair": (LINE, LINE, LINE, LINE),
     "merge_trees": (SCORES, {"a": (((0, 1), 2), 3), "b": ((0, 2), (1, 3))}, WORDS),
     "error_by_blocks": ({name: {1: (1, 2, 3), 4: (0.5, 1, 2)} for name in "abc"}, "unit"),
@@ -90,6 +94,11 @@ FIGURES = {
     "product_tiles": ((2, 3, 4), (1, 2)),
     "bytes_through_cache": ((16, 32, 64), {"a": (9, 5, 3), "b": (8, 4, 3)}, 3),
     "regression": (LINE, LINE, LINE, LINE, {"a": LINE, "b": LINE}),
+    "counter_and_waves": (np.eye(4), SQUARE, -SQUARE),
+    "dials": ({"a": (1.0, 2.0), "b": (0.5, -1.0)},),
+    "arcs_seen": ({"a": 1.0, "b": 9.0}, {"a": 2.0, "b": 99.0}),
+    "beyond_training": (LINE, {name: (np.stack([LINE, LINE + 1]), LINE + 1) for name in "abc"}, 2),
+    "angle_errors": (LINE + 1, {name: LINE + 1 for name in "abc"}),
 }
 
 

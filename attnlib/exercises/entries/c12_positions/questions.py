@@ -1,0 +1,96 @@
+"""What readers of *Positions* predict."""
+
+from ...model import Choice, Question
+
+QUESTIONS = (
+    Question(
+        "dog_bites_man",
+        "*dog bites man* and *man bites dog* go through self-attention without a mask. Nothing has been done about "
+        "positions. How do the two outputs of *bites* compare?",
+        (Choice("They differ: the words stand in another order.",
+                "The reader knows the order. Attention gets three vectors, and adds up three terms."),
+         Choice("They are equal.",
+                "The same three keys, the same three values, and a sum in another order."),
+         Choice("The weights are the same, but the outputs differ.",
+                "This moves the weights and leaves the values. Each value moves with its key.")),
+        right="b",
+        shows="outputs of bites equal: True",
+    ),
+    Question(
+        "past_in_layers",
+        "One causal layer, no positions. The first two of five words change places. What happens to the output of the "
+        "last word?",
+        (Choice("It changes: the causal mask knows what came first.",
+                "The mask hides what comes later. Of what came before the last word it hides nothing, and orders nothing."),
+         Choice("It stays.",
+                "The last query sees all five keys, and adds them up in any order."),
+         Choice("It changes, but only a little: the two are far away.",
+                "Nothing in the layer knows what is far away.")),
+        right="b",
+        shows="1 layer:  0.0",
+    ),
+    Question(
+        "added_then_projected",
+        "Sinusoidal positions are added to word vectors; matrices make query and key of the sums. The same two words stand "
+        "at 2 and 5, then at 12 and 15. Are the two scores equal?",
+        (Choice("Yes: the product of two sinusoidal positions depends on their difference alone.",
+                "That is so for the positions themselves. Between them now stand two matrices, and the words."),
+         Choice("No: the projections and the words spoil it.",
+                "A shift turns both positions, and a matrix between them does not turn along."),
+         Choice("Yes, if the two words are the same word.",
+                "Then the words' own term is the same. The three terms with positions in them are not.")),
+        right="b",
+        shows="added:  1.42 and 2.46",
+    ),
+    Question(
+        "turn_the_values",
+        "Queries and keys are turned by their positions. What if the values are turned, too, by their own positions?",
+        (Choice("Nothing changes: only differences of positions count anyway.",
+                "In a score a turned query meets a turned key, and the common part cancels. What would a turned value meet?"),
+         Choice("The output depends on where the text begins.",
+                "Moved by 100 positions, every value is turned by 100 steps more, and so is their sum."),
+         Choice("The weights change.",
+                "The weights are made of queries and keys alone.")),
+        right="b",
+        shows="values turned, too: 1.4",
+    ),
+    Question(
+        "mixed_layouts",
+        "A model was trained with neighbours as pairs, and is run by code that makes pairs of halves. Which scores are "
+        "still right?",
+        (Choice("None.", "Nearly. But there is one distance at which no angle matters."),
+         Choice("Those of a query and a key at the same position.",
+                "Both are turned alike, in whatever pairs, and a common turn changes no dot product."),
+         Choice("Those of far keys, where the slow pairs decide.",
+                "The slow pairs are now made of other features."),
+         Choice("All: a sum over pairs does not care which pairs they are.",
+                "Right, if query and key were made for these pairs. They were made for the others.")),
+        right="b",
+        shows="distance   0: 0.00",
+    ),
+    Question(
+        "three_back",
+        "A query is trained to look at the key three places back, in texts of 32 positions. Then it stands at position 255. "
+        "In which scheme does it still look three places back?",
+        (Choice("In all of them: three back is three back.",
+                "It is for us. A table has a row for every position, and the rows from 32 on were never trained."),
+         Choice("In none of them: no scheme was shown position 255.",
+                "A scheme that sees only differences was shown the difference 3 at every position."),
+         Choice("Mostly where queries and keys are turned, hardly where positions are added.",
+                "The difference 3 was seen. What was not: the differences from 32 on, which now compete."),),
+        right="c",
+        shows="turned   0.99 0.99 0.99 0.99 0.96 0.91",
+    ),
+    Question(
+        "positions_in_bfloat16",
+        "The positions 0 to 1,023 are rounded to bfloat16. How many different numbers are left?",
+        (Choice("1,024: whole numbers are exact.",
+                "Whole numbers are exact as long as the digits suffice. bfloat16 has 8 binary digits."),
+         Choice("513.",
+                "From 0 to 256 all 257; then every second one, and from 512 on every fourth: 128 each."),
+         Choice("257: it has 8 digits.",
+                "So many there are up to 256. Each further power of 2 adds 128.")),
+        right="b",
+        shows="bfloat16: 513",
+    ),
+)

@@ -1,0 +1,60 @@
+"""Answers to halves_from_neighbours, written as learners write them."""
+
+import numpy as np
+
+from attnlib.exercises.engine.prove import Answers
+
+ANSWERS = answers = Answers("halves_from_neighbours")
+
+
+@answers.right()
+def halves_by_blocks(w, n_heads):
+    blocks = w.reshape(len(w), n_heads, -1)
+    return np.concatenate([blocks[..., 0::2], blocks[..., 1::2]], axis=-1).reshape(w.shape)
+
+
+@answers.right()
+def halves_by_a_transpose(w, n_heads):
+    return w.reshape(len(w), n_heads, -1, 2).swapaxes(-1, -2).reshape(w.shape)
+
+
+@answers.right()
+def halves_by_an_order(w, n_heads):
+    d_head, order = w.shape[1] // n_heads, []
+    for head in range(n_heads):
+        first = head * d_head
+        order += [*range(first, first + d_head, 2), *range(first + 1, first + d_head, 2)]
+    return w[:, order]
+
+
+@answers.right()
+def halves_by_a_permutation_matrix(w, n_heads):
+    d_head = w.shape[1] // n_heads
+    order = np.r_[0:d_head:2, 1:d_head:2]
+    return w @ np.kron(np.eye(n_heads), np.eye(d_head)[:, order]).astype(w.dtype)
+
+
+def reordered(w, n_heads, order):
+    blocks = w.reshape(len(w), n_heads, -1)
+    return blocks[..., order(blocks.shape[-1])].reshape(w.shape)
+
+
+def even_odd(d):
+    return np.r_[0:d:2, 1:d:2]
+
+
+answers.wrong("heads ignored", function=lambda w, n_heads: np.concatenate([w[:, 0::2], w[:, 1::2]], axis=1))
+answers.wrong("rows instead of columns", function=lambda w, n_heads: reordered(w.T, n_heads, even_odd).T)
+answers.wrong("from halves to neighbours", function=lambda w, n_heads: w.reshape(
+    len(w), n_heads, 2, -1).swapaxes(-1, -2).reshape(w.shape))
+answers.wrong("odd columns first", function=lambda w, n_heads: reordered(w, n_heads, lambda d: np.r_[1:d:2, 0:d:2]))
+answers.wrong("halves exchanged", function=lambda w, n_heads: reordered(w, n_heads, lambda d: np.r_[d // 2:d, 0:d // 2]))
+answers.wrong("transposed", function=lambda w, n_heads: reordered(w, n_heads, even_odd).T)
+answers.wrong("nothing reordered", function=lambda w, n_heads: w.copy())
+answers.wrong("heads ignored", "transposed", function=lambda w, n_heads: w[:, even_odd(w.shape[1])].T)
+
+
+@answers.wrong("heads reordered")
+def halves_of_the_heads(w, n_heads):
+    blocks = w.reshape(len(w), n_heads, -1)
+    return blocks[:, even_odd(n_heads)].reshape(w.shape)

@@ -1,0 +1,96 @@
+"""Answers to induction_pattern, written as learners write them."""
+
+import numpy as np
+
+from attnlib.exercises.engine.prove import Answers
+
+ANSWERS = answers = Answers("induction_pattern")
+
+
+@answers.right()
+def induction_by_columns(tokens):
+    n = len(tokens)
+    found = np.zeros((n, n), dtype=bool)
+    found[:, 1:] = tokens[:, None] == tokens[None, :-1]
+    return found & np.tri(n, dtype=bool)
+
+
+@answers.right()
+def induction_by_loops(tokens):
+    n = len(tokens)
+    found = np.zeros((n, n), dtype=bool)
+    for i in range(n):
+        for j in range(1, i + 1):
+            found[i, j] = tokens[j - 1] == tokens[i]
+    return found
+
+
+@answers.right()
+def induction_by_shifted_identity(tokens):
+    same = np.equal.outer(tokens, tokens).astype(int)
+    return np.tril(same @ np.eye(len(tokens), k=1, dtype=int)) > 0
+
+
+@answers.right()
+def induction_by_padding(tokens):
+    same = np.equal.outer(tokens, tokens)[:, :-1]
+    return np.tril(np.pad(same, ((0, 0), (1, 0))))
+
+
+@answers.wrong("the last token in front of the first")
+def induction_by_roll(tokens):
+    return np.tril(tokens[:, None] == np.roll(tokens, 1))
+
+
+answers.wrong("mask inverted", function=lambda tokens: ~induction_by_columns(tokens))
+answers.wrong("transposed", function=lambda tokens: induction_by_columns(tokens).T)
+answers.wrong("the same token instead of the one after it", function=lambda tokens: np.tril(np.equal.outer(tokens, tokens)))
+answers.wrong("only the latest occurrence", "later keys too", function=lambda tokens: induction_latest(tokens, len(tokens)))
+answers.wrong("tokens not compared", function=lambda tokens: np.tri(len(tokens), dtype=bool) & (np.arange(len(tokens)) > 0))
+answers.wrong("not boolean", function=lambda tokens: induction_by_columns(tokens) * 1.0)
+
+
+def induction_latest(tokens, stop):
+    n = len(tokens)
+    found = np.zeros((n, n), dtype=bool)
+    for i in range(n):
+        for j in range(min(stop, n - 1), 0, -1):
+            if tokens[j - 1] == tokens[i]:
+                found[i, j] = True
+                break
+    return found
+
+
+@answers.wrong("later keys too")
+def induction_without_mask(tokens):
+    n = len(tokens)
+    return np.array([[j > 0 and tokens[j - 1] == tokens[i] for j in range(n)] for i in range(n)])
+
+
+@answers.wrong("diagonal excluded")
+def induction_by_range(tokens):
+    n = len(tokens)
+    return np.array([[0 < j < i and tokens[j - 1] == tokens[i] for j in range(n)] for i in range(n)])
+
+
+@answers.wrong("one key too many")
+def induction_by_next(tokens):
+    n = len(tokens)
+    return np.array([[0 < j <= i + 1 and tokens[j - 1] == tokens[i] for j in range(n)] for i in range(n)])
+
+
+@answers.wrong("the token before instead of the one after")
+def induction_backwards(tokens):
+    n = len(tokens)
+    return np.array([[j < n - 1 and j <= i and tokens[j + 1] == tokens[i] for j in range(n)] for i in range(n)])
+
+
+@answers.wrong("only the latest occurrence")
+def induction_last_only(tokens):
+    n = len(tokens)
+    found = np.zeros((n, n), dtype=bool)
+    for i in range(n):
+        places = [j for j in range(1, i + 1) if tokens[j - 1] == tokens[i]]
+        if places:
+            found[i, places[-1]] = True
+    return found

@@ -1,0 +1,89 @@
+"""Answers to least_loss, written as learners write them."""
+
+import math
+
+import numpy as np
+
+from attnlib.exercises.engine.prove import Answers
+
+ANSWERS = answers = Answers("least_loss")
+
+
+@answers.right()
+def least_by_places(tokens, n_letters, n_digits):
+    total = 0.0
+    for place in range(1, len(tokens)):
+        if place % 2 == 0:
+            total += math.log(n_letters)
+        elif tokens[place - 1] not in tokens[:place - 1]:
+            total += math.log(n_digits)
+    return total / (len(tokens) - 1)
+
+
+@answers.right()
+def least_by_counting(tokens, n_letters, n_digits):
+    letters = tokens[::2]
+    return ((len(letters) - 1) * np.log(n_letters) + len(np.unique(letters)) * np.log(n_digits)) / (len(tokens) - 1)
+
+
+@answers.right()
+def least_by_set(tokens, n_letters, n_digits):
+    seen, losses = set(), []
+    for letter in tokens[::2].tolist():
+        losses += [math.log(n_letters), 0.0 if letter in seen else math.log(n_digits)]
+        seen.add(letter)
+    return sum(losses[1:]) / len(losses[1:])
+
+
+@answers.right()
+def least_by_tables(tokens, n_letters, n_digits):
+    earlier = np.tril(np.equal.outer(tokens, tokens), -1).any(axis=-1)
+    loss = np.where(tokens[1:] < n_letters, np.log(n_letters), np.where(earlier[:-1], 0, np.log(n_digits)))
+    return loss.mean()
+
+
+def parts(tokens):
+    letters = tokens[::2]
+    return len(letters), len(set(letters.tolist())), len(tokens) - 1
+
+
+@answers.wrong("known digits counted")
+def least_all_digits(tokens, n_letters, n_digits):
+    pairs, _, n = parts(tokens)
+    return ((pairs - 1) * math.log(n_letters) + pairs * math.log(n_digits)) / n
+
+
+@answers.wrong("first token counted")
+def least_with_first(tokens, n_letters, n_digits):
+    pairs, new, n = parts(tokens)
+    return (pairs * math.log(n_letters) + new * math.log(n_digits)) / n
+
+
+@answers.wrong("first token counted", "divided by n")
+def least_over_all(tokens, n_letters, n_digits):
+    pairs, new, n = parts(tokens)
+    return (pairs * math.log(n_letters) + new * math.log(n_digits)) / (n + 1)
+
+
+@answers.wrong("letters free")
+def least_of_digits(tokens, n_letters, n_digits):
+    pairs, new, n = parts(tokens)
+    return new * math.log(n_digits) / n
+
+
+@answers.wrong("digits compared instead of letters")
+def least_by_digits(tokens, n_letters, n_digits):
+    pairs, _, n = parts(tokens)
+    return ((pairs - 1) * math.log(n_letters) + len(set(tokens[1::2].tolist())) * math.log(n_digits)) / n
+
+
+answers.wrong("divided by n", function=lambda tokens, n_letters, n_digits: least_by_places(
+    tokens, n_letters, n_digits) * (len(tokens) - 1) / len(tokens))
+answers.wrong("sum instead of mean", function=lambda tokens, n_letters, n_digits: least_by_places(
+    tokens, n_letters, n_digits) * (len(tokens) - 1))
+answers.wrong("in bits", function=lambda tokens, n_letters, n_digits: least_by_places(
+    tokens, n_letters, n_digits) / math.log(2))
+answers.wrong("letters and digits exchanged", function=lambda tokens, n_letters, n_digits: least_by_places(
+    tokens, n_digits, n_letters))
+answers.wrong("new digits free", function=lambda tokens, n_letters, n_digits: (
+    len(tokens) // 2 - 1) * math.log(n_letters) / (len(tokens) - 1))
