@@ -1326,15 +1326,15 @@ def product_tiles(tiles, place):
     m, k, n = tiles
     axes, = subplots(2.8, "a")
     right = k + 1.6
-    cells(axes, (0, m), (m, k), "query", "a", rows=[place[0]])
-    cells(axes, (right, m + k + 1.3), (k, n), "key", "b", columns=[place[1]])
-    cells(axes, (right, m), (m, n), "output", "")
+    cells(axes, (0, m), (m, k), "query", "A", rows=[place[0]])
+    cells(axes, (right, m + k + 1.3), (k, n), "key", "B", columns=[place[1]])
+    cells(axes, (right, m), (m, n), "output", "C")
     axes.add_patch(plt.Rectangle((right + place[1], m - place[0] - 1), 1, 1, facecolor=COLORS["output"], alpha=0.75))
     for step in range(k):
         for x, y, name in ((step, m - place[0] - 1, "query"), (right + place[1], m + k + 0.3 - step, "key")):
             axes.add_patch(plt.Rectangle((x + 0.06, y + 0.06), 0.88, 0.88, facecolor=COLORS[name]))
             axes.text(x + 0.5, y + 0.5, step, ha="center", va="center", color="white", fontsize=10)
-    axes.text(right + n + 0.3, m - place[0] - 0.5, "one program's tile\nof the output", va="center", fontsize=9.5)
+    axes.text(right + n + 0.3, m - place[0] - 0.5, "one program's\ntile of C", va="center", fontsize=9.5)
     axes.text(right + n + 0.3, m + k + 0.3, "numbers: the steps\nof its loop", va="center", fontsize=9.5)
     axes.text(k / 2, -0.25, "tiles of BLOCK rows\nand BLOCK columns", ha="center", va="top", fontsize=9.5)
     axes.set(xlim=(-3.5, right + n + 5.5), ylim=(-1.6, m + k + 2.3), aspect="equal")
