@@ -116,6 +116,9 @@ def wrong_kernel(a_ptr, b_ptr, out_ptr, m, n, k, BLOCK: tl.constexpr, HOW: tl.co
         if HOW == "not masked":
             a = tl.load(a_ptr + row[:, None] * k + at[None, :])
             b = tl.load(b_ptr + at[:, None] * n + column[None, :])
+        elif HOW == "stride of a":
+            a = tl.load(a_ptr + row[:, None] * k + at[None, :], mask=rows & inside[None, :], other=0.0)
+            b = tl.load(b_ptr + at[:, None] * k + column[None, :], mask=inside[:, None] & columns, other=0.0)
         elif HOW == "b transposed":
             a = tl.load(a_ptr + row[:, None] * k + at[None, :], mask=rows & inside[None, :], other=0.0)
             b = tl.load(b_ptr + at[:, None] + column[None, :] * k, mask=inside[:, None] & columns, other=0.0)
@@ -125,7 +128,9 @@ def wrong_kernel(a_ptr, b_ptr, out_ptr, m, n, k, BLOCK: tl.constexpr, HOW: tl.co
         if HOW == "tf32":
             a = (a.to(tl.float32).to(tl.int32, bitcast=True) & -8192).to(tl.float32, bitcast=True)
             b = (b.to(tl.float32).to(tl.int32, bitcast=True) & -8192).to(tl.float32, bitcast=True)
-        if HOW == "last":
+        if HOW == "half":
+            total = (total.to(tl.float16) + tl.dot(a, b, input_precision="ieee").to(tl.float16)).to(tl.float32)
+        elif HOW == "last":
             total = tl.dot(a, b, input_precision="ieee")
         else:
             total += tl.dot(a, b, input_precision="ieee")
@@ -156,6 +161,9 @@ for number, (names, function) in enumerate((
     (["pointers not moved on"], launched("not moved")),
     (["no mask on the load"], launched("not masked")),
     (["no mask on the load"], launched("inner not masked")),
+    (["another matrix's row stride"], launched("stride of a")),
+    (["sums in half precision"], launched("half")),
+    (["sums in half precision"], launched("half", block=32)),
     (["b read transposed"], launched("b transposed")),
     (["product transposed"], launched("store transposed", shape=lambda m, n: (n, m))),
     (["nothing written"], launched("no store")),

@@ -75,7 +75,8 @@ for number, (name, function) in enumerate((
     ("last one left out", written(exists=lambda row, column, shape: (row < shape[0] - 1) & (column < shape[1] - 1))),
     ("either instead of both", written(exists=lambda row, column, shape: (row < shape[0]) | (column < shape[1]))),
     ("rows held against the number of columns", written(exists=lambda row, column, shape: (row < shape[1]) & (column < shape[0]))),
-    ("hidden places set to 0", written(blank=0)),
+    ("another mark than -1", written(blank=0)),
+    ("another mark than -1", written(blank=np.nan)),
 )):
     function.__name__ = f"addresses_{number}"
     answers.wrong(name, function=function)
@@ -100,3 +101,10 @@ def addresses_turned(tile, block, shape, strides):
 @answers.wrong("answer flat")
 def addresses_in_a_row(tile, block, shape, strides):
     return by_loops(tile, block, shape, strides).reshape(-1)
+
+
+@answers.wrong("block cut at the edge")
+def addresses_that_exist(tile, block, shape, strides):
+    row = np.arange(tile[0] * block[0], min((tile[0] + 1) * block[0], shape[0]))
+    column = np.arange(tile[1] * block[1], min((tile[1] + 1) * block[1], shape[1]))
+    return row[:, None] * strides[0] + column * strides[1]

@@ -52,6 +52,24 @@ def _first_tile_again(block):
     return moved(True), moved(False)
 
 
+def _sums_in_half(block):
+    """The sum so far is rounded to float16 after each tile."""
+    def product(a, b):
+        total = np.float16(0)
+        for at in range(0, a.shape[1], block):
+            part = (a[:, at:at + block] @ b[at:at + block]).astype(np.float16)
+            total = (total + part).astype(np.float16)
+        return total.astype(np.float64)
+
+    return {"product": product}
+
+
+def _rows_apart(array, apart):
+    """What is read if the rows are taken to begin this far apart."""
+    at = np.arange(len(array))[:, None] * apart + np.arange(array.shape[1])
+    return array.ravel()[at] if at.max() < array.size else out_of_bounds()
+
+
 def _no_mask(block, sizes):
     """Tiles reach beyond the tensors unless each of these sizes is a multiple of the block."""
     def loads(a, b):
@@ -144,7 +162,17 @@ MATMUL_MISTAKES = (
            ("a read transposed", {"loads": lambda a, b: (a.ravel().reshape(a.shape[::-1]).T, b)},
             "a's numbers are read as if its columns were its rows."),
            ("rows of b instead of columns", {"product": lambda a, b: a @ b.T}, "Rows of a are multiplied with rows of b."),
-           ("entries multiplied in pairs", {"product": lambda a, b: a * b}, "Entries of the same place are multiplied, and nothing is summed.")),
+           ("entries multiplied in pairs", {"product": lambda a, b: a * b},
+            "Entries of the same place are multiplied, and nothing is summed.")),
+    Mistake("another matrix's row stride", change=(
+                {"loads": lambda a, b: (a, _rows_apart(b, a.shape[1]))}, {"loads": lambda a, b: (_rows_apart(a, b.shape[1]), b)}),
+            does="The rows of b are looked for k numbers apart, or those of a n apart.",
+            why="In a of shape (m, k) the rows begin k numbers apart, in b of shape (k, n) and in the output n.",
+            ask="How many columns has b, and where does its second row begin?"),
+    Mistake("sums in half precision", change=tuple(map(_sums_in_half, BLOCKS[:3])),
+            does="The sum so far has the digits of float16.",
+            why="What is stored may have 16 bits; what is added up has 32, or each step rounds away what the next one needs.",
+            ask="Which dtype has your accumulator, and which has what tl.dot returns?"),
     *alike("A product of matrices is a sum of products, with no other factor and nothing beside it.",
            "What is the product of [[1, 2]] and [[3], [4]]?",
            ("scaled", ways("product", lambda a, b: a @ b / np.sqrt(a.shape[1]), lambda a, b: a @ b / a.shape[1]),
@@ -173,7 +201,8 @@ def matmul_triton_cases():
         case(PLAIN, [[1, 2, 0], [0, 1, 3]], [[1, 0, 2, 1], [2, 1, 0, 1], [0, 3, 1, 2]]), drawn(PLAIN, 5, 7, 3), drawn(PLAIN, 3, 2, 11),
         case(SQUARE, [[1, 2], [3, 4]], [[0, 1], [2, 5]]), drawn(SQUARE, 16, 16, 16), drawn(SQUARE, 7, 7, 7),
         drawn("sizes of 64", 64, 64, 64), drawn("many tiles along k", 3, 300, 5), drawn("many tiles along k", 17, 150, 2),
-        drawn("many tiles of the output", 150, 7, 5), drawn("many tiles of the output", 3, 5, 150), drawn("many tiles of the output", 37, 41, 75),
+        drawn("many tiles of the output", 150, 7, 5), drawn("many tiles of the output", 3, 5, 150),
+        drawn("many tiles of the output", 37, 41, 75),
         drawn("one row", 1, 19, 23), drawn("one column", 23, 19, 1), drawn("a sum of one product", 5, 1, 7),
         case(STRIDED, *turned), case(STRIDED, normal(4, 6, seed=115), normal(5, 6, seed=116).T),
         case(FLOAT16, [[1, 2], [0, 3], [1, 1]], [[2, 1], [1, 4]], np.float16), drawn(FLOAT16, 5, 37, 7, np.float16),
