@@ -77,10 +77,6 @@ def dot(x, y, acc=0, input_precision=None):
     return x.to(torch.float32) @ y.to(torch.float32) + acc
 
 
-def trans(x):
-    return x.mT
-
-
 def max(x, axis):
     return x.amax(axis)
 
