@@ -9,42 +9,17 @@ is compiled is what ships: the same tiles, warps and stages, and what Triton der
 import itertools
 import json
 import os
-import re
-import subprocess
 import sys
-import tempfile
-from pathlib import Path
 
 os.environ.pop("TRITON_INTERPRET", None)  # before Triton is imported
 
 import torch  # noqa: E402
 import triton  # noqa: E402
-from triton.backends.compiler import GPUTarget  # noqa: E402
 from triton.runtime.jit import JITFunction  # noqa: E402
 
 from attnlib import flash_triton, softmax_triton, tiles_triton  # noqa: E402
 from attnlib.bench import descriptors_triton  # noqa: E402
-
-CUOBJDUMP = Path(triton.__file__).parent / "backends/nvidia/bin/cuobjdump"
-# Instructions of PTX, each of which becomes one of the machine's: HGMMA, HMMA and UTMALDG there. To read them in
-# the machine code itself would take longer than to compile it.
-COUNTED = {"wgmma": r"\bwgmma\.mma_async\b", "mma": r"\bmma\.sync\b", "tma": r"\bcp\.async\.bulk\.tensor\b"}
-
-
-class NoDevice:
-    """What Triton asks a driver before it compiles."""
-
-    def __init__(self, capability):
-        self.capability = capability
-
-    def get_current_device(self):
-        return 0
-
-    def get_current_stream(self, device):
-        return 0
-
-    def get_current_target(self):
-        return GPUTarget("cuda", self.capability, 32)
+from attnlib.bench.compiled import NoDevice, facts  # noqa: E402
 
 
 def compiled(launcher, *args, **options):
@@ -61,19 +36,6 @@ def compiled(launcher, *args, **options):
     finally:
         JITFunction.run = run
     return kernels
-
-
-def facts(kernel):
-    """What the compiler made: registers, stack (spills), shared memory, products, copies by descriptors."""
-    with tempfile.NamedTemporaryFile(suffix=".cubin") as file:
-        file.write(kernel.asm["cubin"])
-        file.flush()
-        usage = subprocess.run([CUOBJDUMP, "--dump-resource-usage", file.name], capture_output=True, text=True,
-                               check=True).stdout
-    numbers = dict(re.findall(r"\b(REG|STACK):(\d+)", usage))
-    return {"kernel": kernel.metadata.name, "warps": kernel.metadata.num_warps, "stages": kernel.metadata.num_stages,
-            "registers": int(numbers["REG"]), "stack": int(numbers["STACK"]), "shared": kernel.metadata.shared,
-            **{name: len(re.findall(pattern, kernel.asm["ptx"])) for name, pattern in COUNTED.items()}}
 
 
 def softmax_launches(everything):

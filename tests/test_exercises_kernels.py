@@ -60,3 +60,16 @@ def test_checking_a_kernel_leaves_torch_and_triton_as_they_were():
     assert grade("softmax_triton", right).status == "correct"
     assert state() == before
     assert not torch.are_deterministic_algorithms_enabled()
+
+
+@NEEDS_TRITON
+def test_what_triton_has_no_more_is_no_stub(monkeypatch):
+    import triton
+
+    names = {}
+    exec(compile("def gone(*args, **kwargs):\n    raise NotImplementedError('it was removed')", triton.__file__, "exec"), names)
+    monkeypatch.setattr(triton.language, "make_block_ptr", triton.language.core.builtin(names["gone"]))
+    answer = next(e.function for e in load_answers()["flash_attention_triton"] if e.function.__name__ == "flash_by_block_pointers")
+    result = grade("flash_attention_triton", answer)
+    assert result.status == "error" and "NotImplementedError: it was removed" in result.message
+    assert "line" in result.message and "tl.make_block_ptr(" in result.message

@@ -11,8 +11,9 @@ from pathlib import Path
 
 import pytest
 
+from attnlib.bench.compiled import SHARED_MEMORY
+
 pytest.importorskip("triton")
-SHARED_MEMORY = {75: 65_536, 80: 166_912, 90: 232_448}  # bytes that one program may use
 BY_DESCRIPTORS = "attention_forward_by_descriptors"
 PRODUCTS = ("attention_forward", "attention_backward_queries", "attention_backward_keys", "attention_decode")
 

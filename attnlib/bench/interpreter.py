@@ -104,7 +104,8 @@ def _noting(name, original, mask_at, moved):
 
     def access(self, *args, **kwargs):
         pointers, mask = args[is_atomic], args[mask_at]
-        addresses = pointers.data[np.broadcast_to(mask.data.astype(bool), pointers.data.shape)]
+        allowed = mask if isinstance(mask, np.ndarray) else mask.data  # an array where a block pointer made it
+        addresses = pointers.data[np.broadcast_to(allowed.astype(bool), pointers.data.shape)]
         itemsize = max(1, pointers.get_element_ty().primitive_bitwidth // 8)
         for is_store in (False, True) if is_atomic else (name == "create_masked_store",):
             moved.trace.append(Access(tuple(self.grid_idx), addresses.astype(np.int64), itemsize, is_store))

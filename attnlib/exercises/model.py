@@ -195,6 +195,7 @@ class Exercise:
     around: object = contextlib.nullcontext
     seconds: float | None = None
     formula: tuple = ()
+    costs: object = None
 
     def __post_init__(self):
         self._cases, self._predictions, self._hypotheses, self._groups = None, {}, {}, {}

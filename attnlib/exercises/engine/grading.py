@@ -615,11 +615,27 @@ _done = set()
 
 
 def check(name, function=NOT_GIVEN):
-    """Print what is right or wrong about an answer, and which mistake it is."""
+    """Print what is right or wrong about an answer, which mistake it is, and what a right kernel would cost."""
     result = grade(name, function)
-    if result.status == "correct":
-        _done.add(function if isinstance(function, str) else name)
     print(result.message)
+    if result.status == "correct":
+        name, function = (function, name) if isinstance(function, str) else (name, function)
+        _done.add(name)
+        text = costs(exercises()[name], function)
+        if text:
+            print(f"\n{text}")
+
+
+def costs(exercise, function):
+    """What a right answer would cost on a chip, as text; it stays right whatever becomes of that."""
+    if exercise.costs is None:
+        return ""
+    clock = Clock(exercise.seconds)
+    try:
+        text = exercise.costs(lambda *args: call(function, list(args), clock, around=exercise.around, silent=True))
+    except Exception as error:
+        text = f"What it would cost on a chip could not be found out. {type(error).__name__}: {error}"
+    return message.wrap(text)
 
 
 def hint(name):

@@ -186,7 +186,7 @@ AV_MISTAKES = (
                *ways("values_in", lambda v: np.roll(v, 1, -2), lambda v: np.roll(v, -1, -2)),
                *ways("combine", lambda w, v: w[..., :-1] @ v[..., 1:, :], lambda w, v: w[..., 1:] @ v[..., :-1, :])),
             "Weight j meets the value beside value j.")),
-    *alike("The product takes the weights as they are: they may sum to less than 1 on purpose, as after dropout.",
+    *alike("The product takes the weights as they are: they may sum to less than 1 on purpose.",
            "What should happen to a row of weights that sums to 0.8?",
            ("weights normalised again",
             ways("weights_in", lambda w: w / w.sum(axis=-1, keepdims=True), lambda w: w / _row_sums(w), *(

@@ -4,6 +4,7 @@ import math
 
 import numpy as np
 
+import attnlib
 from attnlib.exercises.engine.prove import Answers
 
 ANSWERS = answers = Answers("kernel_regression")
@@ -78,6 +79,38 @@ def estimate_by_softmax(query, key, value, width):
 def estimate_by_softmax_in_float64(query, key, value, width):
     z = (query.astype(float)[:, None] - key.astype(float)) / width
     return (softmax(-z * z / 2) @ value).astype(query.dtype)
+
+
+@answers.wrong("overflow taken for a dead row")
+def estimate_by_the_library(query, key, value, width):
+    return attnlib.softmax(-(query[:, None] - key) ** 2 / (2 * width**2)) @ value
+
+
+@answers.wrong("overflow taken for a dead row")
+def estimate_by_the_library_in_float64(query, key, value, width):
+    z = (query.astype(float)[:, None] - key.astype(float)) / width
+    return (attnlib.softmax(-z * z / 2) @ value).astype(query.dtype)
+
+
+@answers.wrong("nearest value far from the keys")
+def estimate_nearest(query, key, value, width):
+    distance = np.abs(query[:, None] - key)
+    kernel = np.exp(-distance**2 / (2 * width**2))
+    total = kernel.sum(axis=-1)
+    return np.where(total == 0, value[distance.argmin(axis=-1)], kernel @ value / total)
+
+
+@answers.wrong("normal density as weights")
+def estimate_by_the_density(query, key, value, width):
+    density = np.exp(-((query[:, None] - key) / width) ** 2 / 2) / (width * math.sqrt(2 * math.pi))
+    return density @ value
+
+
+@answers.wrong("keys before queries")
+def estimate_by_columns(query, key, value, width):
+    d = np.abs(key[:, None].astype(float) - query)
+    least = d.min(axis=-1, keepdims=True)
+    return (softmax(-((d - least) / width) * ((d + least) / width) / 2) @ value).astype(query.dtype)
 
 
 @answers.wrong("one maximum for all queries")

@@ -134,6 +134,15 @@ def backward_like_a_sigmoid(query, key, value, grad_output):
     return ds @ key / root, ds.mT @ query / root, a.mT @ grad_output
 
 
+@answers.wrong("values instead of the output in the row sum")
+def backward_delta_of_the_values(query, key, value, grad_output):
+    scale = query.shape[-1] ** -0.5
+    weights = soft(query @ key.mT * scale)
+    delta = np.einsum("...id,...id->...i", grad_output, value)[..., None]
+    grad_scores = weights * (grad_output @ value.mT - delta) * scale
+    return grad_scores @ key, grad_scores.mT @ query, weights.mT @ grad_output
+
+
 @answers.wrong("A instead of Aᵀ in grad_value")
 def backward_value_untransposed(query, key, value, grad_output):
     grad_query, grad_key, _ = backward(query, key, value, grad_output)

@@ -39,6 +39,8 @@ def delta_feature_by_feature(output, grad_output):
 
 answers.wrong("a product for each pair of queries", function=lambda output, grad: np.diagonal(
     output @ grad.mT, axis1=-2, axis2=-1).copy())
+answers.wrong("a product for each pair of features", function=lambda output, grad: np.trace(
+    output[..., :, None] * grad[..., None, :], axis1=-2, axis2=-1))
 answers.wrong("axis kept", function=lambda output, grad: (output * grad).sum(axis=-1, keepdims=True))
 answers.wrong("not summed", function=lambda output, grad: output * grad)
 answers.wrong("summed over the queries instead of the features", function=lambda output, grad: (output * grad).sum(axis=-2))

@@ -19,7 +19,7 @@ def av_cases():
         tiny(PLAIN, [[1, 0], [0.25, 0.75], [0.5, 0.5]], [[4], [8]]),
         tiny(SQUARE, [[1, 0], [0.5, 0.5]], [[2, 4], [6, 0]]),
         tiny(LEADING, [[[1, 0]], [[0.5, 0.5]]], [[[2], [4]], [[6], [0]]]),
-        tiny("weights after dropout", [[0.5, 0], [0, 0]], [[2], [6]]),
+        tiny("weights that sum to less than 1", [[0.5, 0], [0, 0]], [[2], [6]]),
         tiny(FLOAT32, [[0.5, 0.5]], [[2], [6]], np.float32),
         *inputs(AXES, make={"weights": lambda shape, seed, dtype: random_weights(*shape, seed=seed, dtype=dtype)}),
     ]

@@ -23,7 +23,7 @@ def _cases():
         tiny(PLAIN, [[0.5, 0.5, 0]], [[2, 4], [6, 0], [1, 1]]), tiny(PLAIN, [[1, 0], [0.25, 0.75], [0.5, 0.5]], [[4], [8]]),
         tiny(SQUARE, [[1, 0], [0.25, 0.75]], [[2, 4], [6, 0]]), tiny("one key", [[1], [0.5]], [[2, 4]]),
         tiny(LEADING, [[[1, 0]], [[0.5, 0.5]]], [[[2], [4]], [[6], [0]]]),
-        tiny("weights after dropout", [[0.5, 0], [0, 0]], [[2], [6]]), tiny("negative values", [[0.5, 0.5]], [[-2, 4], [-6, -8]]),
+        tiny("weights that sum to less than 1", [[0.5, 0], [0, 0]], [[2], [6]]), tiny("negative values", [[0.5, 0.5]], [[-2, 4], [-6, -8]]),
         tiny(FLOAT32, [[0.5, 0.5]], [[2], [6]], np.float32),
         *inputs(AXES, make={"weights": lambda shape, seed, dtype: random_weights(*shape, seed=seed, dtype=dtype)}),
     ]
@@ -123,7 +123,7 @@ EXERCISE = Exercise(
                ("divided by the number of keys", {"finish": lambda terms, w, v: terms / terms.shape[-2]},
                 "The parts add up to the output over n_k."),
                ("absolute values", _of_products(np.abs), "The signs are lost: parts that cancel add up.")),
-        *alike("The weights are taken as they are: they may sum to less than 1 on purpose, as after dropout.",
+        *alike("The weights are taken as they are: they may sum to less than 1 on purpose.",
                "What should happen to a row of weights that sums to 0.8?",
                ("weights normalised again", ways(
                    "weights_in", lambda w: w / w.sum(axis=-1, keepdims=True),

@@ -1,5 +1,7 @@
 """The exercise kernel_regression."""
 
+import math
+
 import numpy as np
 
 from ...families.inputs import inputs
@@ -59,12 +61,26 @@ def _raised_by(e):
             "scores": _squares}
 
 
+def _nearest_where_all_vanish(query, key, value, width):
+    distance = abs(query[:, None] - key)
+    powers = np.exp(_squares(distance, width, query, key))
+    total = powers.sum(axis=-1)
+    return np.where(total == 0, value[distance.argmin(axis=-1)], powers @ value / total)
+
+
+def _density(query, key, width):
+    return np.exp(_squares(query[:, None] - key, width, query, key)) / (width * math.sqrt(2 * math.pi))
+
+
 def _mean_within(scores):
     near = np.where(scores >= -0.5, 1.0, 0.0)  # a distance of one width at most
     return near / near.sum(axis=-1, keepdims=True)
 
 
 UNSHIFTED = {"scores": _squares, "shift": lambda scores: scores}
+# a softmax that knows of rows that see nothing, such as attnlib's
+SAFE = {"shift": lambda scores: scores - np.nan_to_num(scores.max(axis=-1, keepdims=True), nan=np.nan, neginf=0.0),
+        "divide": lambda powers: powers / np.where(powers.any(axis=-1, keepdims=True), powers.sum(axis=-1, keepdims=True), 1.0)}
 
 EXERCISE = Exercise(
     name="kernel_regression", signature="(query, key, value, width)", place=4, axes=AXES, answer_axes="n_q",
@@ -127,6 +143,14 @@ EXERCISE = Exercise(
                      "answer is NaN.",
                 why="A softmax needs differences of scores alone, and those can be had without the squares: d² - m² = (d - m)(d + m).",
                 ask="What is inf - inf, and which differences of squares do you need?"),
+        Mistake("overflow taken for a dead row",
+                change=({**SAFE, "scores": _squares}, {**SAFE, "scores": lambda d, w, q, k: -(d / w) ** 2 / 2},
+                        {"scores": _squares, "finish": lambda output, value: np.nan_to_num(output)}),
+                does="Where a distance is so large that its square is beyond the dtype, all scores of the query are -inf, and its "
+                     "answer is 0, as if it might read nothing.",
+                why="No key is hidden here: every query has a nearest one, whose exponential is 1. A softmax needs differences of "
+                    "scores alone, and those can be had without the squares: d² - m² = (d - m)(d + m).",
+                ask="Which weight should the nearest key have, however far it is, and which score does it get?"),
         *alike("Each exponential underflows to 0 where a query is far from all keys, and 0 / 0 is no mean. After subtracting the "
                "query's largest score the nearest key has the exponential 1.",
                "What is the largest exponential of a query at a distance of a hundred widths, and what should it be?",
@@ -136,9 +160,10 @@ EXERCISE = Exercise(
                 "The largest score of all queries is subtracted: queries much farther from the keys than the nearest one get NaN."),
                ("epsilon in the denominator", tuple(map(_raised_by, EPSILONS)),
                 "A small number is added to the sum: where the exponentials are small beside it, the answer goes to 0."),
-               ("zero far from the keys", ({**UNSHIFTED, "finish": lambda output, value: np.nan_to_num(output)},
-                                           {"scores": _squares, "finish": lambda output, value: np.nan_to_num(output)}),
-                "Where the exponentials, or the scores, leave the range of the dtype, the answer is set to 0."),
+               ("zero far from the keys", {**UNSHIFTED, "finish": lambda output, value: np.nan_to_num(output)},
+                "Where all exponentials underflow, the answer is set to 0."),
+               ("nearest value far from the keys", {"answer": _nearest_where_all_vanish},
+                "Where all exponentials underflow, the answer is the nearest key's value, even if another key is as near."),
                ("mean of the values far from the keys", ({**UNSHIFTED, "finish": lambda output, value: np.where(
                    np.isnan(output), value.mean(), output)},),
                 "Where all exponentials underflow, the answer is the plain mean of the values.")),
@@ -149,6 +174,10 @@ EXERCISE = Exercise(
                ("divided by the number of keys", {"scores": _squares, "shift": lambda scores: scores,
                                                   "divide": lambda powers: powers / powers.shape[-1]},
                 "The products are averaged over the keys, whatever the kernel sums to."),
+               ("normal density as weights", ({"answer": lambda q, k, v, w: _density(q, k, w) @ v},
+                                              {"answer": lambda q, k, v, w: _density(q, k, w) @ v / len(k)}),
+                "The kernel is divided by width * sqrt(2 pi), so that its integral is 1: that is a density over all places, "
+                "and over the keys it sums to anything."),
                ("sum over the queries", {"divide": lambda powers: powers / powers.sum(axis=0)},
                 "The weights of each key sum to 1 over the queries, not those of each query over the keys."),
                ("sum of the whole table", {"divide": lambda powers: powers / powers.sum()},
@@ -158,6 +187,9 @@ EXERCISE = Exercise(
                 "The mean of the kernel over the keys: how many keys are near, whatever their values.")),
         *alike("Every query has an estimate of its own, from all keys and their values.",
                "What do the rows and the columns of your table of differences count?",
+               ("keys before queries", {"distance": lambda query, key: key[:, None] - query},
+                "The table has a row for each key and a column for each query: the softmax runs over the queries, and the "
+                "product with the values fits only where there are as many queries as keys."),
                ("query minus key, place by place", {"distance": lambda query, key: query - key},
                 "Query i is subtracted from key i alone, where the shapes fit at all."),
                ("weights returned", {"combine": lambda weights, value: weights}, "The answer is the table of weights; the values are missing."),

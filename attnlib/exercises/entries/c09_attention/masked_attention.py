@@ -117,7 +117,7 @@ def masked_attention_cases():
              [[[1, 1]], [[1, 1]]]),
         tiny(DEAD, *three, [[1, 0, 1], [0, 0, 0]]), some(DEAD, (5, 7, 3, 2), dead, 31),
         some(DEAD, (5, 5, 3, 2), square, 31),
-        some(DEAD, (5, 3, 7, 2), np.array([[True], [False], [True], [True], [False]]), 40),
+        some(BROADCAST, (5, 3, 7, 2), np.array([[True], [False], [True], [True], [False]]), 40),
         some(DEAD, (5, 7, 3, 2), np.stack([dead, random_mask(5, 7, seed=3)]), 34, batch=(2,)),
         *(some(DEAD, (2, 3, 5, 7), single, 37, dtype=dtype) for dtype in (np.float32, np.float16)),
         *(tiny(HUGE, query, key, [[1], [3], [2]], mask) for query, key, mask in (
@@ -129,7 +129,7 @@ def masked_attention_cases():
             ([[-100], [1]], [[100], [100], [101]], [[0, 1, 1], [1, 1, 1]]),
             ([[100], [0]], [[100], [0], [-100]], [[1, 1, 1], [1, 0, 1]]),
             ([[-100], [0]], [[100], [101], [102]], [[1, 1, 1], [1, 0, 1]]))),
-        tiny(HUGE, [[1000]], [[1]] * 10 + [[0]], [[n] for n in range(11)], [True] * 11),
+        tiny(HUGE, [[1000]], [[1]] * 10 + [[0]], [[n] for n in range(11)], [[True] * 11]),
         *inputs(AXES, make={"attn_mask": lambda shape, seed, dtype: random_mask(*shape, seed=seed)}),
     ]
 

@@ -85,8 +85,8 @@ QUESTIONS = (
          Choice("Half of them, about.",
                 "This takes random inputs for various ones. They are all of one kind: moderate numbers, one size, nothing hidden."),
          Choice("Fifteen.",
-                "Only the missing scale and the axes counted from the front show. The rest need a mask, a large score, "
-                "unequal sizes, another dtype or a gradient.")),
+                "Only the missing scale and the axes counted from the front show. The rest need a mask, a large score, a "
+                "given scale, another dtype, a gradient, or a look at the arguments afterwards.")),
         right="c",
         shows="15 of 17 pass",
     ),

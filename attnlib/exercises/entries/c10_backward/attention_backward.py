@@ -63,6 +63,11 @@ def _backward(*args):
     return attention_backward_answer(SimpleNamespace(**BACKWARD_STEPS), *args)
 
 
+def _delta_of_the_values(query, key, value, grad_output):
+    steps = {**BACKWARD_STEPS, "back_total": lambda products: (grad_output * value).sum(axis=-1, keepdims=True)}
+    return attention_backward_answer(SimpleNamespace(**steps), query, key, value, grad_output)
+
+
 LAST_QUERY = {**LAST_QUERY_FOR_KEYS, **LAST_QUERY_FOR_VALUES}
 
 BACKWARD_MISTAKES = (
@@ -112,6 +117,11 @@ BACKWARD_MISTAKES = (
                LAST_QUERY, LAST_QUERY_FOR_KEYS, LAST_QUERY_FOR_VALUES, LAST_KEY, {**LAST_KEY, **LAST_QUERY_FOR_KEYS},
                {**LAST_KEY, **LAST_QUERY}),
             "A gradient holds what the last query, or the last key, adds to it: = stands where += belongs.")),
+    Mistake("values instead of the output in the row sum", change={"answer": _delta_of_the_values},
+            does="The row sum is made of grad_output and the values: query i meets value i, where the shapes fit at all.",
+            why="The sum over the keys of A * dA is the sum over the features of grad_output times the output, in which the "
+                "values are added up already, each with its weight.",
+            ask="Which array has a row for each query and the features of a value?"),
     *alike("The softmax's derivative subtracts from each gradient the mean of its row under the weights, and "
            "multiplies with the weight: A * (dA - sum of A * dA).",
            "Which brackets does the formula of the softmax's derivative have, and what stands in them?",

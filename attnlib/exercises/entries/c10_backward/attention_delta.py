@@ -50,19 +50,33 @@ ALL_PAIRS = Mistake(
     ask="How many entries has your largest array, and how many of them are in the answer?")
 
 
-def no_pairs(run):
-    """The Mistake if the call holds as much as a table of all pairs of queries takes."""
-    def rows(n):
-        return normal(n, 2), normal(n, 2, seed=1)
+ALL_FEATURES = Mistake(
+    "a product for each pair of features",
+    does="It makes an array of (d_v, d_v) numbers for each query, of which only the diagonal belongs to the answer.",
+    why="Feature c of an output meets feature c of its gradient alone: n_q times d_v multiplications, and room for no more "
+        "than the output takes.",
+    ask="How many entries has your largest array, and how many of them are in the answer?")
 
-    return ALL_PAIRS if grows(run, 0.7 * 8 * 2000**2, rows(50), rows(2000)) else None
+
+def _holds_a_table(run, rows):
+    """Whether the call holds as much as a table of n by n takes, with arguments of rows(n)."""
+    small, large = ((normal(*rows(n)), normal(*rows(n), seed=1)) for n in (50, 2000))
+    return grows(run, 0.7 * 8 * 2000**2, small, large)
+
+
+def no_pairs(run):
+    return ALL_PAIRS if _holds_a_table(run, lambda n: (n, 2)) else None
+
+
+def no_pairs_of_features(run):
+    return ALL_FEATURES if _holds_a_table(run, lambda n: (1, n)) else None
 
 
 EXERCISE = Exercise(
     name="attention_delta", signature="(output, grad_output)", place=2, axes=AXES, answer_axes="n_q",
     text="For each query the sum over the keys of weight times gradient of the weight, (..., n_q), from attention's output "
          "and its gradient alone, with no array larger than these.",
-    answer=attention_delta_answer, steps=STEPS, cases=_cases, audits=(no_pairs,),
+    answer=attention_delta_answer, steps=STEPS, cases=_cases, audits=(no_pairs, no_pairs_of_features),
     hints=(
         "Put the gradient of a weight in: that of weight (i, l) is the sum over the features c of grad_output[i, c] times "
         "V[l, c]. Now there are two sums, over l and over c.",

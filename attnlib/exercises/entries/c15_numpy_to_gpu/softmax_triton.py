@@ -5,6 +5,7 @@ import dataclasses
 import numpy as np
 
 from ...families.choose import pick
+from ...families.kernel_costs import kernel_costs
 from ...families.scores import softmax_of
 from ...families.softmax import ALL_SOFTMAX_MISTAKES, SOFTMAX_STEPS, extreme_rows, softmax_steps_answer
 from ...families.tiles import (BLANKS, NOT_CAST, NO_KERNEL, STRIDED, STRIDES, each_tile, in_one, out_of_bounds,
@@ -332,5 +333,5 @@ EXERCISE = Exercise(
         *SOFTMAX_TRITON_MISTAKES,
     ),
     audits=(kernel_computes_softmax,), missing=kernels_missing, around=kernels_watched, seconds=60.0,
-    aspects={FLOAT16: NOT_CAST, STRIDED: STRIDES},
+    aspects={FLOAT16: NOT_CAST, STRIDED: STRIDES}, costs=kernel_costs("float32", scores=(16, 1000)),
 )

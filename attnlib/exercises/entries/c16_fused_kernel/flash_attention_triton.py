@@ -6,6 +6,7 @@ import numpy as np
 
 from ...families.attention import ATTENTION_MISTAKES, ATTENTION_STEPS, attention_answer
 from ...families.choose import pick
+from ...families.kernel_costs import kernel_costs
 from ...families.masks import CAUSAL_MASK_MISTAKES
 from ...families.scores import SCALE_MISTAKES, raw_scores_answer, softmax_of
 from ...families.tiles import (BLANKS, NOT_CAST, NO_KERNEL, STRIDED, STRIDES, each_tile, in_one, out_of_bounds,
@@ -451,4 +452,5 @@ EXERCISE = Exercise(
     ),
     audits=(kernel_computes_attention,), missing=kernels_missing, around=kernels_watched, seconds=60.0,
     aspects={FLOAT16: NOT_CAST, STRIDED: STRIDES},
+    costs=kernel_costs("float16", query=(1, 1, 256, 64), key=(1, 1, 256, 64), value=(1, 1, 256, 64), is_causal=False),
 )
