@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from ...families.kernel_costs import kernel_costs
 from ...families.tiles import BLANKS, NO_KERNEL, STRIDED, STRIDES, out_of_bounds, without_kernel
 from ...families.torch_calls import Listener
 from ...families.triton_launches import NEVER_WRITTEN, kernel_device, kernels_missing, kernels_watched
@@ -247,5 +248,5 @@ EXERCISE = Exercise(
     ),
     mistakes=MATMUL_MISTAKES,
     audits=(kernel_multiplies,), missing=kernels_missing, around=kernels_watched, seconds=60.0,
-    aspects={STRIDED: STRIDES},
+    aspects={STRIDED: STRIDES}, costs=kernel_costs("float16", a=(96, 128), b=(128, 64)),
 )
