@@ -69,6 +69,15 @@ def store(pointer, value, mask=True):
     pointer.numbers[at[mask]] = value[mask].to(pointer.numbers.dtype)
 
 
+def zeros(shape, dtype):
+    return torch.zeros(shape, dtype=dtype)
+
+
+def dot(x, y, acc=0, input_precision=None):
+    """Of half precision too the sums are in float32."""
+    return x.to(torch.float32) @ y.to(torch.float32) + acc
+
+
 def max(x, axis):
     return x.amax(axis)
 

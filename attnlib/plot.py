@@ -471,21 +471,26 @@ def memory_against_n(record):
 
 
 @in_book_style
-def two_memories(gpu, cable):
-    """The host, the GPU and what lies between memory and processors; bandwidths in GB/s as each data sheet has them."""
-    axes, = subplots(2.3, "a")
-    axes.set(xlim=(0, 6), ylim=(0, 2.3))
+def memories(gpu, cable):
+    """The host, and a GPU from its memory to the registers of one processor; bandwidths in GB/s, sizes of NVIDIA's Hopper."""
+    axes, = subplots(2.6, "a")
+    axes.set(xlim=(0, 6), ylim=(0, 2.6))
     axes.axis("off")
-    for left, width, height, title in ((0.05, 1.4, 1.8, "host"), (2.55, 3.4, 0.9, "GPU")):
-        axes.add_patch(plt.Rectangle((left, 0.1), width, height, facecolor="#f3f4f5", edgecolor="#9aa0a6"))
-        axes.text(left, height + 0.2, title, fontsize=11, fontweight="bold")
-    for x, y, text in ((0.28, 1.15, "Python\nruns here"), (0.28, 0.25, "memory"), (2.7, 0.25, "memory"),
-                       (4.86, 0.25, "132\nprocessors")):
-        axes.add_patch(plt.Rectangle((x, y), 0.94, 0.6, facecolor="white", edgecolor=COLORS["output"], linewidth=2))
-        axes.text(x + 0.47, y + 0.3, text, ha="center", va="center", fontsize=10)
-    for start, stop, middle, width, speed in ((1.22, 2.7, 2.0, 1, cable), (3.64, 4.86, 4.25, 12, gpu)):
-        axes.plot([start, stop], [0.55, 0.55], color=COLORS["scores"], linewidth=width, solid_capstyle="butt")
-        axes.text(middle, 0.69, f"{speed:,} GB/s", ha="center", va="bottom", fontsize=10, fontweight="bold")
+    for left, bottom, width, height, title in ((0.03, 0.1, 0.98, 2.2, "host"), (1.72, 0.1, 4.25, 2.2, "GPU"),
+                                               (4.2, 0.2, 1.68, 1.7, "1 of 132 processors")):
+        axes.add_patch(plt.Rectangle((left, bottom), width, height, facecolor="#f3f4f5", edgecolor="#9aa0a6"))
+        axes.text(left + 0.04, bottom + height + 0.05, title, fontsize=10, fontweight="bold")
+    for start, stop, middle, width, speed in ((0.94, 1.82, 1.36, 1, cable), (2.64, 3.2, 2.92, 12, gpu), (3.98, 4.3, 0, 12, 0)):
+        axes.plot([start, stop], [0.6, 0.6], color=COLORS["scores"], linewidth=width, solid_capstyle="butt")
+        if speed:
+            axes.text(middle, 0.73, f"{speed:,}\nGB/s", ha="center", va="bottom", fontsize=9.5, fontweight="bold")
+    axes.plot([5.04, 5.04], [0.83, 1.27], color=COLORS["scores"], linewidth=12, solid_capstyle="butt")
+    for x, y, width, height, text in (
+            (0.1, 1.4, 0.84, 0.6, "Python\nruns here"), (0.1, 0.3, 0.84, 0.6, "memory"), (1.82, 0.3, 0.82, 0.6, "memory\n141 GB"),
+            (3.2, 0.3, 0.78, 0.6, "cache\n50 MB"), (4.3, 0.3, 1.48, 0.5, "shared memory\n228 KiB"),
+            (4.3, 1.3, 1.48, 0.5, "registers\n256 KiB")):
+        axes.add_patch(plt.Rectangle((x, y), width, height, facecolor="white", edgecolor=COLORS["output"], linewidth=2))
+        axes.text(x + width / 2, y + height / 2, text, ha="center", va="center", fontsize=9.5)
 
 
 @in_book_style
@@ -1276,6 +1281,78 @@ def losses(panels):
         axes.grid(axis="y", color="#e0e0e0", linewidth=0.8)
     drawn[0].set_ylabel("loss, as a share of the first")
     drawn[-1].legend(loc="lower left", fontsize=9)
+
+
+@in_book_style
+def three_limits(titles, limits):
+    """For each title the least times in microseconds that memory, products and exponentials allow; the longest is dark."""
+    names = ("memory", "products", "exponentials")
+    longest = max(map(max, limits))
+    for axes, title, times in zip(subplots(1.9, "abc"[:len(titles)], sharey=True), titles, limits):
+        for i, time in enumerate(times):
+            strong = time > 0.98 * max(times)
+            axes.barh(i, time, color=COLORS["scores"], alpha=1 if strong else 0.35, height=0.62)
+            axes.text(time + 0.03 * longest, i, f"{time:.1f}", va="center", fontsize=9.5, fontweight="bold" if strong else "normal")
+        axes.set(title=title, xlim=(0, 1.3 * longest), ylim=(2.6, -0.6), xlabel="microseconds", yticks=range(3), yticklabels=names)
+        axes.tick_params(axis="y", length=0)
+
+
+@in_book_style
+def tile_in_memory(matrix, tile, strides):
+    """A matrix of addresses with the entries of a tile filled, and below it the memory as one row; both hold addresses."""
+    rows, columns = matrix.shape
+    inside, end = np.isin(matrix, tile), rows * strides[0]
+    axes, = subplots(2.5, "a")
+    left = (end - 2.4 * columns) / 2
+    for (i, j), address in np.ndenumerate(matrix):
+        axes.add_patch(plt.Rectangle((left + 2.4 * j, -1.5 * i), 2.4, 1.5, edgecolor="white", linewidth=1.2,
+                                     facecolor=COLORS["query"] if inside[i, j] else "#e8eaed"))
+        axes.text(left + 2.4 * j + 1.2, -1.5 * i + 0.72, address, ha="center", va="center", fontsize=9.5,
+                  color="white" if inside[i, j] else "#444444")
+    below = -1.5 * rows - 1.6
+    for address in range(end):
+        used = address in matrix
+        axes.add_patch(plt.Rectangle((address, below), 1, 1.5, edgecolor="white" if used else "#dddddd", linewidth=0.8,
+                                     facecolor=COLORS["query"] if address in tile else "#e8eaed" if used else "white"))
+    for address in range(0, end, strides[0]):
+        axes.text(address + 0.5, below - 0.3, address, ha="center", va="top", fontsize=9.5)
+    axes.text(left - 0.5, 0.72, "the matrix", ha="right", va="center", fontsize=10)
+    axes.text(0, below + 1.75, "the memory", ha="left", va="bottom", fontsize=10)
+    axes.set(xlim=(-0.5, end + 0.5), ylim=(below - 1.7, 1.8))
+    axes.axis("off")
+
+
+@in_book_style
+def product_tiles(tiles, place):
+    """Which tiles one program reads and writes: `tiles` of (m, k, n), and the place (I, J) of its tile in the output."""
+    m, k, n = tiles
+    axes, = subplots(2.8, "a")
+    right = k + 1.6
+    cells(axes, (0, m), (m, k), "query", "A", rows=[place[0]])
+    cells(axes, (right, m + k + 1.3), (k, n), "key", "B", columns=[place[1]])
+    cells(axes, (right, m), (m, n), "output", "C")
+    axes.add_patch(plt.Rectangle((right + place[1], m - place[0] - 1), 1, 1, facecolor=COLORS["output"], alpha=0.75))
+    for step in range(k):
+        for x, y, name in ((step, m - place[0] - 1, "query"), (right + place[1], m + k + 0.3 - step, "key")):
+            axes.add_patch(plt.Rectangle((x + 0.06, y + 0.06), 0.88, 0.88, facecolor=COLORS[name]))
+            axes.text(x + 0.5, y + 0.5, step, ha="center", va="center", color="white", fontsize=10)
+    axes.text(right + n + 0.3, m - place[0] - 0.5, "one program's\ntile of C", va="center", fontsize=9.5)
+    axes.text(right + n + 0.3, m + k + 0.3, "numbers: the steps\nof its loop", va="center", fontsize=9.5)
+    axes.text(k / 2, -0.25, "tiles of BLOCK rows\nand BLOCK columns", ha="center", va="top", fontsize=9.5)
+    axes.set(xlim=(-3.5, right + n + 5.5), ylim=(-1.6, m + k + 2.3), aspect="equal")
+    axes.axis("off")
+
+
+@in_book_style
+def bytes_through_cache(sizes, moved, least):
+    """KiB that come from memory and go there against the cache's size in KiB; `moved` {order of the programs: KiB}."""
+    axes, = subplots(2.5, "a")
+    for i, (label, amounts) in enumerate(moved.items()):
+        axes.plot(sizes, amounts, label=label, **line_style(i, label))
+    axes.axhline(least, color=COLORS["scores"], linestyle=":", linewidth=1)
+    axes.text(sizes[0], least, "each matrix once ", fontsize=9, va="bottom", color=COLORS["scores"])
+    axes.set(xlabel="size of the cache, KiB", ylabel="moved, KiB", ylim=(0, 1.12 * max(map(max, moved.values()))))
+    axes.legend(fontsize=9, loc="upper right")
 
 
 @in_book_style

@@ -178,7 +178,7 @@ def elsewhere(tmp_path, monkeypatch):
 
 def test_without_a_gpu_and_a_record_a_line_says_so(elsewhere, capsys):
     assert report.gpu_times("softmax", lambda: 1 / 0) == {}
-    assert capsys.readouterr().out == "On a GPU this cell measures. No measurement of one has been recorded yet.\n"
+    assert capsys.readouterr().out == "This cell measures on a GPU, and there is none here.\n"
 
 
 def test_what_was_measured_on_a_gpu_is_shown_elsewhere(elsewhere, capsys):

@@ -48,7 +48,7 @@ def gpu_times(what, measure):
             path.parent.mkdir(exist_ok=True)
             path.write_text(json.dumps(record, indent=1) + "\n", encoding="utf-8")
     if what not in record:
-        print("On a GPU this cell measures. No measurement of one has been recorded yet.")
+        print("This cell measures on a GPU, and there is none here.")
         return {}
     print("{device}, {date}, torch {torch}, triton {triton}:".format(**record[what]))
     return record[what]["times"]

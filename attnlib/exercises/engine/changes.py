@@ -22,6 +22,7 @@ WORDS = {
     "d_head": ("feature", "features"), "d_x": ("feature", "features"), "d_memory": ("feature", "features"),
     "d": ("feature", "features"), "n_pages": ("page", "pages"), "page_size": ("row", "rows"), "n_blocks": ("block", "blocks"),
     "m": ("key", "keys"), "batch": ("sequence", "sequences"), "one": ("row", "rows"),
+    "rows": ("row", "rows"), "columns": ("column", "columns"), "inner": ("term of the sums", "terms of the sums"),
 }
 ONE_LONG = ("new", "one")  # axes of length 1
 

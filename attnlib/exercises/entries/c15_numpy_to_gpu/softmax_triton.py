@@ -306,7 +306,7 @@ def kernel_computes_softmax(run):
 
 
 EXERCISE = Exercise(
-    name="softmax_triton", signature="(scores)", place=4,
+    name="softmax_triton", signature="(scores)", place=5,
     axes=dict(scores="n_q n_k"), answer_axes="n_q n_k", library="torch",
     text="The softmax of each row of a torch tensor (rows, n), n up to 16384, by a Triton kernel.",
     answer=softmax_triton_answer,

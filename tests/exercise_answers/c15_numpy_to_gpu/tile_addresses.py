@@ -1,0 +1,110 @@
+"""Answers to tile_addresses, written as learners write them."""
+
+import numpy as np
+
+from attnlib.exercises.engine.prove import Answers
+
+ANSWERS = answers = Answers("tile_addresses")
+
+
+@answers.right()
+def by_broadcasting(tile, block, shape, strides):
+    rows = (tile[0] * block[0] + np.arange(block[0]))[:, None]
+    columns = (tile[1] * block[1] + np.arange(block[1]))[None, :]
+    exists = (rows < shape[0]) & (columns < shape[1])
+    return np.where(exists, rows * strides[0] + columns * strides[1], -1)
+
+
+@answers.right()
+def by_loops(tile, block, shape, strides):
+    addresses = np.full(block, -1)
+    for i in range(block[0]):
+        for j in range(block[1]):
+            row, column = tile[0] * block[0] + i, tile[1] * block[1] + j
+            if row < shape[0] and column < shape[1]:
+                addresses[i, j] = row * strides[0] + column * strides[1]
+    return addresses
+
+
+@answers.right()
+def by_padding(tile, block, shape, strides):
+    matrix = np.arange(shape[0])[:, None] * strides[0] + np.arange(shape[1]) * strides[1]
+    (top, left), (height, width) = np.multiply(tile, block), block
+    wide = np.pad(matrix, [(0, top + height), (0, left + width)], constant_values=-1)
+    return wide[top:top + height, left:left + width]
+
+
+@answers.right()
+def by_indices(tile, block, shape, strides):
+    places = np.indices(block) + np.multiply(tile, block)[:, None, None]
+    addresses = np.tensordot(strides, places, 1)
+    addresses[(places >= np.array(shape)[:, None, None]).any(axis=0)] = -1
+    return addresses
+
+
+def written(rows=lambda tile, block: tile[0] * block[0] + np.arange(block[0]),
+            columns=lambda tile, block: tile[1] * block[1] + np.arange(block[1]),
+            address=lambda row, column, shape, strides: row * strides[0] + column * strides[1],
+            exists=lambda row, column, shape: (row < shape[0]) & (column < shape[1]), blank=-1):
+    def answer(tile, block, shape, strides):
+        row, column = rows(tile, block)[:, None], columns(tile, block)[None, :]
+        return np.where(exists(row, column, shape), address(row, column, shape, strides), blank)
+
+    return answer
+
+
+for number, (name, function) in enumerate((
+    ("tile's place left out", written(rows=lambda tile, block: np.arange(block[0]), columns=lambda tile, block: np.arange(block[1]))),
+    ("tile's place left out", written(columns=lambda tile, block: np.arange(block[1]))),
+    ("tile's number not multiplied by the block", written(rows=lambda tile, block: tile[0] + np.arange(block[0]))),
+    ("tile's row and column swapped", written(rows=lambda tile, block: tile[1] * block[0] + np.arange(block[0]),
+                                              columns=lambda tile, block: tile[0] * block[1] + np.arange(block[1]))),
+    ("block's height and width swapped in the start", written(rows=lambda tile, block: tile[0] * block[1] + np.arange(block[0]))),
+    ("tile's number and place inside swapped", written(rows=lambda tile, block: tile[0] + np.arange(block[0]) * block[0])),
+    ("row stride and column stride swapped", written(
+        address=lambda row, column, shape, strides: row * strides[1] + column * strides[0])),
+    ("columns taken for neighbours", written(address=lambda row, column, shape, strides: row * strides[0] + column)),
+    ("number of columns instead of the row's stride", written(
+        address=lambda row, column, shape, strides: row * shape[1] + column)),
+    ("bytes instead of numbers", written(
+        address=lambda row, column, shape, strides: 4 * (row * strides[0] + column * strides[1]))),
+    ("no mask", written(exists=lambda row, column, shape: True)),
+    ("only the rows masked", written(exists=lambda row, column, shape: row < shape[0])),
+    ("only the columns masked", written(exists=lambda row, column, shape: column < shape[1])),
+    ("one too many", written(exists=lambda row, column, shape: (row <= shape[0]) & (column <= shape[1]))),
+    ("last one left out", written(exists=lambda row, column, shape: (row < shape[0] - 1) & (column < shape[1] - 1))),
+    ("either instead of both", written(exists=lambda row, column, shape: (row < shape[0]) | (column < shape[1]))),
+    ("rows held against the number of columns", written(exists=lambda row, column, shape: (row < shape[1]) & (column < shape[0]))),
+    ("another mark than -1", written(blank=0)),
+    ("another mark than -1", written(blank=np.nan)),
+)):
+    function.__name__ = f"addresses_{number}"
+    answers.wrong(name, function=function)
+
+
+@answers.wrong("block's width instead of the row's stride")
+def addresses_of_a_tile_alone(tile, block, shape, strides):
+    return written(address=lambda row, column, *sizes: row * block[1] + column)(tile, block, shape, strides)
+
+
+@answers.wrong("address held against the size")
+def addresses_below_the_size(tile, block, shape, strides):
+    addresses = written(exists=lambda row, column, sizes: True)(tile, block, shape, strides)
+    return np.where(addresses < shape[0] * shape[1], addresses, -1)
+
+
+@answers.wrong("tile transposed")
+def addresses_turned(tile, block, shape, strides):
+    return by_broadcasting(tile, block, shape, strides).T
+
+
+@answers.wrong("answer flat")
+def addresses_in_a_row(tile, block, shape, strides):
+    return by_loops(tile, block, shape, strides).reshape(-1)
+
+
+@answers.wrong("block cut at the edge")
+def addresses_that_exist(tile, block, shape, strides):
+    row = np.arange(tile[0] * block[0], min((tile[0] + 1) * block[0], shape[0]))
+    column = np.arange(tile[1] * block[1], min((tile[1] + 1) * block[1], shape[1]))
+    return row[:, None] * strides[0] + column * strides[1]
