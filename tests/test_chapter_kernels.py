@@ -91,30 +91,24 @@ sys.path.insert(0, sys.argv[2])
 import kernels
 triton.runtime.driver.set_active(compiled.NoDevice(int(sys.argv[1])))
 scores, out = torch.empty(8, 1000), torch.empty(8, 1024)
-<<<<<<< HEAD
 rows, cache, parts, few = (torch.empty(*size) for size in ((8, 64), (2, 1000, 64), (4, 8, 64), (4, 8)))
 table, group = torch.zeros(63, dtype=torch.int64), {"GROUP": 4, "D": 64}
-=======
 tiles = (*(torch.empty(100, 100, dtype=torch.float16) for _ in range(3)), 100, 100, 100)
->>>>>>> c15
 launches = {
     "one_row": (out[0], out[1], {"n": 1024}),
     "many_rows": (out, out, 1024, 1024, {"n": 1024}),
     "what_is_loaded": (scores, out, 1000, 1000, -float("inf"), {"BLOCK": 1024}),
     "several_rows": (scores, scores, 8, 1000, {"ROWS": 2, "BLOCK": 1024}),
     "softmax_kernel": (scores, scores, 1000, 1000, 1000, {"BLOCK": 1024}),
-<<<<<<< HEAD
     "head_by_head": (rows, cache, cache, rows, 1000, {**group, "BLOCK": 16}),
     "group_at_once": (rows, cache, cache, rows, 1000, {**group, "BLOCK": 16}),
     "part_of_keys": (rows, cache, cache, parts, few, 1000, 8, 256, {**group, "BLOCK": 16}),
     "merge_parts": (parts, few, rows, 8, 4, {"PARTS": 4, "D": 64}),
-    "part_of_pages": (rows, cache, cache, table, parts, few, 1000, 8, 256, 1008, {**group, "PAGE": 16})}
-=======
+    "part_of_pages": (rows, cache, cache, table, parts, few, 1000, 8, 256, 1008, {**group, "PAGE": 16}),
     "one_entry": (out, out, out, 1024, {"k": 1024}),
     "one_tile": (out, out, out, {"n": 16}),
     "tiled": (*tiles, {"GROUP": 4, "BLOCK": 32}),
     "matmul_kernel": (*tiles, {"BLOCK": 32})}
->>>>>>> c15
 facts = []
 for name in set(launches) & set(vars(kernels)):
     *args, constants = launches[name]
@@ -126,17 +120,11 @@ print(json.dumps(facts))
 
 @pytest.mark.parametrize("capability", [75, 80, 90])
 @pytest.mark.parametrize("chapter, kernels", [
-<<<<<<< HEAD
-    (CHAPTERS[0], {"one_row", "many_rows", "what_is_loaded", "softmax_kernel", "several_rows"}),
-    (CHAPTERS[1], {"softmax_kernel"}),
-    (CHAPTERS[2], {"head_by_head", "group_at_once", "part_of_keys", "merge_parts", "part_of_pages"})],
-    ids=["chapter", "solutions", "decoding"])
-=======
     (CHAPTERS[0], {"one_row", "many_rows", "what_is_loaded", "softmax_kernel", "several_rows", "one_entry", "one_tile", "tiled",
                    "matmul_kernel"}),
-    (CHAPTERS[1], {"softmax_kernel", "matmul_kernel"})],
-    ids=["chapter", "solutions"])
->>>>>>> c15
+    (CHAPTERS[1], {"softmax_kernel", "matmul_kernel"}),
+    (CHAPTERS[2], {"head_by_head", "group_at_once", "part_of_keys", "merge_parts", "part_of_pages"})],
+    ids=["chapter", "solutions", "decoding"])
 def test_kernels_compile_for_gpus(chapter, kernels, capability, tmp_path):
     pytest.importorskip("triton")
     facts = run(COMPILED, code_cells(chapter), capability, tmp_path, TRITON_INTERPRET="0")
