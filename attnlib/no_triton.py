@@ -1,4 +1,4 @@
-"""The part of Triton that chapter 15 uses, for machines for which Triton does not exist: macOS, Windows.
+"""The part of Triton that the chapters use, for machines for which Triton does not exist: macOS, Windows.
 
 Runs a kernel's programs one after the other on the CPU, on torch tensors. It is no compiler, and
 no test of a kernel: Triton's own interpreter (TRITON_INTERPRET=1) is far closer to a GPU.
@@ -47,7 +47,8 @@ def jit(kernel):
                 program[:] = number % sizes[0], number // sizes[0] % sizes[1], number // sizes[0] // sizes[1]
                 kernel(*map(pointer_to, args), **{name: pointer_to(value) for name, value in constants.items()})
         return launch
-    return type("Kernel", (), {"__getitem__": lambda self, grid: launcher(grid), "fn": staticmethod(kernel)})()
+    return type("Kernel", (), {"__getitem__": lambda self, grid: launcher(grid), "fn": staticmethod(kernel),
+                               "__call__": staticmethod(kernel)})()
 
 
 def program_id(axis):
@@ -68,6 +69,26 @@ def store(pointer, value, mask=True):
     pointer.numbers[at[mask]] = value[mask].to(pointer.numbers.dtype)
 
 
+def atomic_add(pointer, value):
+    store(pointer, load(pointer) + value)
+
+
+def dot(a, b):
+    return a.float() @ b.float()
+
+
+def trans(x):
+    return x.mT
+
+
+def full(shape, value, dtype):
+    return torch.full(shape, value, dtype=dtype)
+
+
+def zeros(shape, dtype):
+    return torch.zeros(shape, dtype=dtype)
+
+
 def max(x, axis):
     return x.amax(axis)
 
@@ -80,7 +101,7 @@ def maximum(x, y):
     return torch.maximum(torch.as_tensor(x), torch.as_tensor(y))
 
 
-exp, where = torch.exp, torch.where
+exp, exp2, log2, where = torch.exp, torch.exp2, torch.log2, torch.where
 
 
 def cdiv(n, block):

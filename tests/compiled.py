@@ -76,6 +76,17 @@ def facts(kernel):
             **{name: len(re.findall(pattern, kernel.asm["ptx"])) for name, pattern in COUNTED.items()}}
 
 
+def loops(kernel):
+    """How many machine instructions lie in each loop of a kernel, from where it jumps back to."""
+    with tempfile.NamedTemporaryFile(suffix=".cubin") as file:
+        file.write(kernel.asm["cubin"])
+        file.flush()
+        code = subprocess.run([CUOBJDUMP, "--dump-sass", file.name], capture_output=True, text=True, check=True).stdout
+    jumps = re.findall(r"/\*([0-9a-f]{4,})\*/\s+(?:@!?U?P\d+ )?BRA\b[^;]*?0x([0-9a-f]+)", code)
+    # An instruction takes 16 bytes; a jump to itself is the end of the kernel's code.
+    return [(int(start, 16) - int(stop, 16)) // 16 + 1 for start, stop in jumps if int(stop, 16) < int(start, 16)]
+
+
 def softmax_launches(everything):
     for n in (7, 1000, 4096, 16384, 32768, 262144) if everything else (1000, 32768, 262144):
         for dtype in tiles_triton.DTYPES if everything else (torch.float32,):

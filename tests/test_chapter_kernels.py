@@ -13,7 +13,9 @@ from attnlib import no_triton
 from book import notebooks
 
 TESTS = Path(__file__).parent
-CHAPTERS = ["15_numpy_to_gpu.ipynb", "solutions/15_numpy_to_gpu.ipynb"]
+CHAPTERS = ["15_numpy_to_gpu.ipynb", "solutions/15_numpy_to_gpu.ipynb",
+            "16_fused_kernel.ipynb", "solutions/16_fused_kernel.ipynb"]
+SHARED_MEMORY = {75: 65_536, 80: 166_912, 90: 232_448}  # bytes that one program may use
 
 
 def code_cells(chapter):
@@ -97,6 +99,21 @@ launches = {
     "what_is_loaded": (scores, out, 1000, 1000, -float("inf"), {"BLOCK": 1024}),
     "several_rows": (scores, scores, 8, 1000, {"ROWS": 2, "BLOCK": 1024}),
     "softmax_kernel": (scores, scores, 1000, 1000, 1000, {"BLOCK": 1024})}
+if hasattr(kernels, "rows"):  # chapter 16, at its sizes
+    x, square, row = torch.empty(2, 512, 32, dtype=torch.half), torch.empty(2, 512, 512, dtype=torch.half), torch.empty(2, 512)
+    inputs, sums, k = (x, x, x), torch.empty(2, 512, 32), kernels
+    backward = (*inputs, x, row, row, sums, sums, sums, 0.2, 0.2, 512, 32, 64)
+    launches |= {
+        "scores_kernel": (x, x, square, 0.2, 512, 32, 16, {}), "weights_kernel": (square, square, 512, 16, {}),
+        "product_kernel": (square, x, x, 512, 32, 16, {}), "whole_rows": (*inputs, x, 0.2, 512, 32, 16, {}),
+        "largest_scores": (x, x, row, 0.2, 37, {"D": 32, "BLOCK": 16}),
+        "in_blocks": (*inputs, x, 0.2, 512, 32, 128, 64, k.multiply_add, k.divided, {}),
+        "causal": (*inputs, x, row, 0.2, 512, 32, 64, 64, k.mask_the_diagonal, k.longest_first, {}),
+        "keys_backward": (*backward, k.made_again, True, {}),
+        "queries_backward": (*inputs, x, row, row, sums, 0.2, 0.2, 512, 32, 64, {})}
+if hasattr(kernels, "attention_kernel"):
+    x = torch.empty(2, 512, 128, dtype=torch.half)
+    launches["attention_kernel"] = x, x, x, x, 0.1, 500, 128, True, 16, 16, {}
 facts = []
 for name in set(launches) & set(vars(kernels)):
     *args, constants = launches[name]
@@ -109,10 +126,60 @@ print(json.dumps(facts))
 @pytest.mark.parametrize("capability", [75, 80, 90])
 @pytest.mark.parametrize("chapter, kernels", [
     (CHAPTERS[0], {"one_row", "many_rows", "what_is_loaded", "softmax_kernel", "several_rows"}),
-    (CHAPTERS[1], {"softmax_kernel"})],
-    ids=["chapter", "solutions"])
+    (CHAPTERS[1], {"softmax_kernel"}),
+    (CHAPTERS[2], {"scores_kernel", "weights_kernel", "product_kernel", "whole_rows", "largest_scores", "in_blocks", "causal",
+                   "keys_backward", "queries_backward", "attention_kernel"}),
+    (CHAPTERS[3], {"attention_kernel"})],
+    ids=["15", "solutions of 15", "16", "solutions of 16"])
 def test_kernels_compile_for_gpus(chapter, kernels, capability, tmp_path):
     pytest.importorskip("triton")
     facts = run(COMPILED, code_cells(chapter), capability, tmp_path, TRITON_INTERPRET="0")
     assert {kernel["kernel"] for kernel in facts} == kernels
-    assert all(kernel["stack"] == 0 for kernel in facts), facts
+    # Triton has no matrix instructions for a T4: products take more registers than there are, and the chapter says so.
+    assert all(kernel["stack"] == 0 or capability == 75 and "16" in chapter for kernel in facts), facts
+    assert all(kernel["shared"] <= SHARED_MEMORY[capability] for kernel in facts), facts
+
+
+LADDER = COMPILED[:COMPILED.index("scores, out =")] + """
+x, lse = torch.empty(4, 1024, 128, dtype=torch.half), torch.empty(4, 1024)
+inputs, tile = (x, x, x, x), (1024, 128, 64, 64)
+
+
+def measured(kernel, *args, num_stages=2):
+    [made] = compiled.compiled(lambda: kernel[(16, 4)](*args, num_warps=4, num_stages=num_stages))
+    return compiled.loops(made), compiled.facts(made)["shared"]
+
+
+def step(name, finish=kernels.divided, **options):
+    [loop], shared = measured(kernels.in_blocks, *inputs, 0.1, *tile, getattr(kernels, name), finish, **options)
+    return loop, shared
+
+
+names = ["divide_once", "powers_of_2", "multiply_add"]
+instructions = {"divide_every_block": step("divide_every_block", kernels.as_it_is)[0], **{name: step(name)[0] for name in names}}
+loops, _ = measured(kernels.causal, *inputs, lse, 0.1, *tile, kernels.mask_the_diagonal, kernels.head_by_head)
+instructions["whole"], instructions["masked"] = sorted(loops)
+stages = {}
+for number in (1, 2, 3):
+    loop, shared = step("multiply_add", num_stages=number)
+    stages[number] = {"instructions": loop, "shared": shared}
+print(json.dumps({"triton": triton.__version__, "chip": "sm_90", "tile": "64 queries, 64 keys, 128 features",
+                  "instructions": instructions, "stages": stages}))
+"""
+
+
+def test_the_ladder_of_chapter_16_is_as_recorded(tmp_path):
+    """The instructions of each rung; with ATTNLIB_RECORD=1 they are recorded, in attnlib/recorded/attention_ladder.json."""
+    pytest.importorskip("triton")
+    ladder = run(LADDER, code_cells(CHAPTERS[2]), 90, tmp_path, TRITON_INTERPRET="0")
+    path = TESTS.parent / "attnlib/recorded/attention_ladder.json"
+    if os.environ.get("ATTNLIB_RECORD") == "1":
+        path.write_text(json.dumps(ladder, indent=1) + "\n", encoding="utf-8")
+    record, now = json.loads(path.read_text(encoding="utf-8")), ladder["instructions"]
+    if record["triton"] == ladder["triton"]:
+        assert ladder == record
+    # What the chapter says of them holds for any version.
+    every, once, powers, multiply_add = list(now.values())[:4]
+    assert every > once > powers > multiply_add and powers < 0.65 * every
+    assert once - powers > max(every - once, powers - multiply_add)
+    assert now["whole"] < now["masked"]
