@@ -1100,7 +1100,7 @@ def on_the_chip(block_q, block_k, d, itemsize):
     axes, = subplots(2.75, "a")
     axes.set(xlim=(0, 6), ylim=(0, 2.75))
     axes.axis("off")
-    axes.add_patch(plt.Rectangle((2.15, 0.06), 3.8, 2.36, facecolor="#f4f4f4", edgecolor="#444444"))
+    axes.add_patch(plt.Rectangle((2.3, 0.06), 3.66, 2.36, facecolor="#f4f4f4", edgecolor="#444444"))
     axes.text(0.85, 2.53, "memory", ha="center", fontsize=11, fontweight="bold")
     axes.text(4.05, 2.53, "one processor", ha="center", fontsize=11, fontweight="bold")
     for y, name, letter, rows, stays in ((1.78, "query", "Q", block_q, True), (0.99, "key", "K", block_k, False),
@@ -1110,21 +1110,21 @@ def on_the_chip(block_q, block_k, d, itemsize):
             axes.add_patch(plt.Rectangle((0.5, y + at), 0.7, 0.17, facecolor=COLORS[name], alpha=0.85 if at == 0.37 else 0.25,
                                          linewidth=0))
         axes.text(0.3, y + 0.28, letter, ha="center", va="center", fontsize=11, color=COLORS[name], fontweight="bold")
-        arrow(axes, (1.25, y + 0.45), (2.28, y + 0.4))
-        axes.text(1.72, y + 0.53, "once" if stays else "block by block", ha="center", va="bottom", fontsize=9)
-        tile(axes, (2.32, y + 0.05), name, f"{rows} × {d}", rows * d * itemsize, "stays" if stays else "replaced")
-    tile(axes, (4.2, 1.3), "scores", f"scores {block_q} × {block_k}", block_q * block_k * 4, "used, gone")
-    tile(axes, (4.2, 0.42), "output", f"output {block_q} × {d}", block_q * d * 4, "added to")
-    arrow(axes, (3.84, 2.08), (4.18, 1.75))
-    arrow(axes, (3.84, 1.3), (4.18, 1.55))
-    arrow(axes, (3.84, 0.48), (4.18, 0.62))
+        arrow(axes, (1.25, y + 0.45), (2.42, y + 0.4))
+        axes.text(1.75, y + 0.53, "once" if stays else "block by block", ha="center", va="bottom", fontsize=9)
+        tile(axes, (2.44, y + 0.05), name, f"{rows} × {d}", rows * d * itemsize, "stays" if stays else "replaced")
+    tile(axes, (4.26, 1.3), "scores", f"scores {block_q} × {block_k}", block_q * block_k * 4, "used, gone")
+    tile(axes, (4.26, 0.42), "output", f"output {block_q} × {d}", block_q * d * 4, "added to")
+    arrow(axes, (3.86, 2.08), (4.24, 1.75))
+    arrow(axes, (3.86, 1.3), (4.24, 1.55))
+    arrow(axes, (3.86, 0.48), (4.24, 0.62))
     arrow(axes, (5.0, 1.28), (5.0, 0.94))
 
 
 def tile(axes, place, name, title, nbytes, fate):
     """A tile on the chip: its shape, its bytes and what becomes of it."""
     x, y = place
-    axes.add_patch(plt.Rectangle((x, y), 1.5 if x < 4 else 1.62, 0.5, facecolor="white", edgecolor=COLORS[name], linewidth=2))
+    axes.add_patch(plt.Rectangle((x, y), 1.4 if x < 4 else 1.6, 0.5, facecolor="white", edgecolor=COLORS[name], linewidth=2))
     axes.text(x + 0.08, y + 0.34, title, va="center", fontsize=9.5, fontweight="bold", color=COLORS[name])
     axes.text(x + 0.08, y + 0.14, f"{nbytes / 1024:.0f} KiB, {fate}", va="center", fontsize=9)
 
@@ -1171,4 +1171,5 @@ def schedules(by_title, even):
         end = max(start + length for _, start, length in pieces)
         axes.set(title=title, xlim=(0, 1.02 * latest), ylim=(max(piece[0] for piece in pieces) + 0.6, -0.6), yticks=[],
                  xlabel=f"time: done at {end:g}, at best {even:g}")
+        axes.xaxis.get_major_locator().set_params(integer=True)
     panels[0].set(ylabel="processors")

@@ -147,3 +147,20 @@ def ranges_in_blocks(first, last, n_k, block_k, left, right):
 def ranges_beyond(first, last, n_k, block_k, left, right):
     *three, end = _four(first, last, n_k, block_k, left, right)
     return *three, end if right is None else last + right + 1
+
+
+@answers.wrong("a limit of 0 taken for none")
+def ranges_by_or(first, last, n_k, block_k, left, right):
+    return _four(first, last, n_k, block_k, left or None, right or None)
+
+
+@answers.wrong("all that is read taken for whole")
+def ranges_without_a_mask(first, last, n_k, block_k, left, right):
+    start, _, _, end = _four(first, last, n_k, block_k, left, right)
+    return start, start, end, end
+
+
+@answers.wrong("no masked part at the left")
+def ranges_as_if_causal(first, last, n_k, block_k, left, right):
+    start, _, edge, end = _four(first, last, n_k, block_k, left, right)
+    return start, start, edge, end
