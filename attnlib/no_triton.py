@@ -1,4 +1,4 @@
-"""The part of Triton that chapters 15 and 17 use, for machines for which Triton does not exist: macOS, Windows.
+"""The part of Triton that the chapters use, for machines for which Triton does not exist: macOS, Windows.
 
 Runs a kernel's programs one after the other on the CPU, on torch tensors. It is no compiler, and
 no test of a kernel: Triton's own interpreter (TRITON_INTERPRET=1) is far closer to a GPU.
@@ -48,7 +48,7 @@ def jit(kernel):
                 kernel(*map(pointer_to, args), **{name: pointer_to(value) for name, value in constants.items()})
         return launch
     return type("Kernel", (), {"__getitem__": lambda self, grid: launcher(grid), "fn": staticmethod(kernel),
-                               "__call__": lambda self, *args, **constants: kernel(*args, **constants)})()
+                               "__call__": staticmethod(kernel)})()
 
 
 def program_id(axis):
@@ -67,6 +67,18 @@ def load(pointer, mask=True, other=0):
 def store(pointer, value, mask=True):
     at, mask, value = torch.broadcast_tensors(*map(torch.as_tensor, (pointer.at, mask, value)))
     pointer.numbers[at[mask]] = value[mask].to(pointer.numbers.dtype)
+
+
+def atomic_add(pointer, value):
+    store(pointer, load(pointer) + value)
+
+
+def trans(x):
+    return x.mT
+
+
+def full(shape, value, dtype):
+    return torch.full(shape, value, dtype=dtype)
 
 
 def zeros(shape, dtype):
@@ -90,15 +102,7 @@ def maximum(x, y):
     return torch.maximum(torch.as_tensor(x), torch.as_tensor(y))
 
 
-def zeros(shape, dtype):
-    return torch.zeros(shape, dtype=dtype)
-
-
-def full(shape, value, dtype):
-    return torch.full(shape, value, dtype=dtype)
-
-
-exp, log, where = torch.exp, torch.log, torch.where
+exp, exp2, log, log2, where = torch.exp, torch.exp2, torch.log, torch.log2, torch.where
 
 
 def cdiv(n, block):

@@ -1665,6 +1665,87 @@ def error_by_ranks(ranks, errors, predicted):
     axes.minorticks_off()
 
 
+@in_book_style
+def on_the_chip(block_q, block_k, d, itemsize):
+    """What one program of a fused kernel holds, with its bytes: what stays, what comes and goes, what is made and dropped."""
+    axes, = subplots(2.75, "a")
+    axes.set(xlim=(0, 6), ylim=(0, 2.75))
+    axes.axis("off")
+    axes.add_patch(plt.Rectangle((2.3, 0.06), 3.66, 2.36, facecolor="#f4f4f4", edgecolor="#444444"))
+    axes.text(0.85, 2.53, "memory", ha="center", fontsize=11, fontweight="bold")
+    axes.text(4.05, 2.53, "one processor", ha="center", fontsize=11, fontweight="bold")
+    for y, name, letter, rows, stays in ((1.78, "query", "Q", block_q, True), (0.99, "key", "K", block_k, False),
+                                         (0.2, "value", "V", block_k, False)):
+        axes.add_patch(plt.Rectangle((0.5, y), 0.7, 0.56, facecolor="white", edgecolor=COLORS[name], linewidth=1.5))
+        for at in (0.37,) if stays else (0.37, 0.19, 0.01):
+            axes.add_patch(plt.Rectangle((0.5, y + at), 0.7, 0.17, facecolor=COLORS[name], alpha=0.85 if at == 0.37 else 0.25,
+                                         linewidth=0))
+        axes.text(0.3, y + 0.28, letter, ha="center", va="center", fontsize=11, color=COLORS[name], fontweight="bold")
+        arrow(axes, (1.25, y + 0.45), (2.42, y + 0.4))
+        axes.text(1.75, y + 0.53, "once" if stays else "block by block", ha="center", va="bottom", fontsize=9)
+        tile(axes, (2.44, y + 0.05), name, f"{rows} × {d}", rows * d * itemsize, "stays" if stays else "replaced")
+    tile(axes, (4.26, 1.3), "scores", f"scores {block_q} × {block_k}", block_q * block_k * 4, "used, gone")
+    tile(axes, (4.26, 0.42), "output", f"output {block_q} × {d}", block_q * d * 4, "added to")
+    arrow(axes, (3.86, 2.08), (4.24, 1.75))
+    arrow(axes, (3.86, 1.3), (4.24, 1.55))
+    arrow(axes, (3.86, 0.48), (4.24, 0.62))
+    arrow(axes, (5.0, 1.28), (5.0, 0.94))
+
+
+def tile(axes, place, name, title, nbytes, fate):
+    """A tile on the chip: its shape, its bytes and what becomes of it."""
+    x, y = place
+    axes.add_patch(plt.Rectangle((x, y), 1.4 if x < 4 else 1.6, 0.5, facecolor="white", edgecolor=COLORS[name], linewidth=2))
+    axes.text(x + 0.08, y + 0.34, title, va="center", fontsize=9.5, fontweight="bold", color=COLORS[name])
+    axes.text(x + 0.08, y + 0.14, f"{nbytes / 1024:.0f} KiB, {fate}", va="center", fontsize=9)
+
+
+@in_book_style
+def block_kinds(kinds, titles):
+    """Blocks of queries down, blocks of keys across, in a panel each: 0 not read, 1 read with a mask, 2 read without one."""
+    for axes, kind, title in zip(subplots(2.35, "abcde"[:len(kinds)]), kinds, titles):
+        axes.imshow(np.choose(kind, [0.0, 0.45, 1.0]), cmap=shades("weights"), vmin=0, vmax=1.3)
+        for (i, j), code in np.ndenumerate(kind):
+            axes.add_patch(plt.Rectangle((j - 0.5, i - 0.5), 1, 1, fill=False, edgecolor="white" if code else "#dddddd", linewidth=1))
+            if code == 1:
+                axes.text(j, i, "m", ha="center", va="center", fontsize=9)
+        axes.set(title=title, xticks=[], yticks=[], ylabel="blocks of queries",
+                 xlabel=f"blocks of keys\n{(kind == 2).sum()} whole, {(kind == 1).sum()} masked")
+        axes.spines[:].set_visible(False)
+
+
+@in_book_style
+def instructions(rungs):
+    """{name: instructions of a thread for one block of keys} as bars, in the order of the ladder."""
+    axes, = subplots(0.5 + 0.28 * len(rungs), "a")
+    axes.barh(range(len(rungs)), rungs.values(), color=COLORS["scores"], height=0.68)
+    for i, (name, count) in enumerate(rungs.items()):
+        axes.text(count + 6, i, str(count), va="center", fontsize=9.5)
+    axes.set(yticks=range(len(rungs)), xticks=[], xlim=(0, 1.1 * max(rungs.values())), ylim=(len(rungs) - 0.5, -0.5),
+             title="Instructions of a thread for one block of keys")
+    axes.set_yticklabels(rungs, fontsize=9.5)
+    axes.spines[["top", "right", "bottom"]].set_visible(False)
+    axes.tick_params(length=0)
+
+
+@in_book_style
+def schedules(by_title, even):
+    """Which processor does what and when: {title: [(processor, start, length)]}; a line where all work shared out evenly ends."""
+    panels = list(subplots(2.6, "ab"[:len(by_title)], sharey=True))
+    longest = max(length for pieces in by_title.values() for _, _, length in pieces)
+    latest = max(start + length for pieces in by_title.values() for _, start, length in pieces)
+    for axes, (title, pieces) in zip(panels, by_title.items()):
+        for processor, start, length in pieces:
+            axes.add_patch(plt.Rectangle((start, processor - 0.42), length, 0.84, edgecolor="white", linewidth=0.8,
+                                         facecolor=shades("weights")(0.15 + 0.7 * length / longest)))
+        axes.axvline(even, color=COLORS["output"], linestyle=":", linewidth=1.2)
+        end = max(start + length for _, start, length in pieces)
+        axes.set(title=title, xlim=(0, 1.02 * latest), ylim=(max(piece[0] for piece in pieces) + 0.6, -0.6), yticks=[],
+                 xlabel=f"time: done at {end:g}, at best {even:g}")
+        axes.xaxis.get_major_locator().set_params(integer=True)
+    panels[0].set(ylabel="processors")
+
+
 if __name__ == "__main__":  # python -m attnlib.plot FOLDER
     overview(sys.argv[1] + "/overview.png")
     card(sys.argv[1] + "/card.png", sys.argv[1] + "/overview.png")

@@ -9,7 +9,11 @@ is compiled is what ships: the same tiles, warps and stages, and what Triton der
 import itertools
 import json
 import os
+import re
+import subprocess
 import sys
+import tempfile
+from pathlib import Path
 
 os.environ.pop("TRITON_INTERPRET", None)  # before Triton is imported
 
@@ -20,6 +24,8 @@ from triton.runtime.jit import JITFunction  # noqa: E402
 from attnlib import flash_triton, softmax_triton, tiles_triton  # noqa: E402
 from attnlib.bench import descriptors_triton  # noqa: E402
 from attnlib.bench.compiled import NoDevice, facts  # noqa: E402
+
+CUOBJDUMP = Path(triton.__file__).parent / "backends/nvidia/bin/cuobjdump"
 
 
 def compiled(launcher, *args, **options):
@@ -36,6 +42,17 @@ def compiled(launcher, *args, **options):
     finally:
         JITFunction.run = run
     return kernels
+
+
+def loops(kernel):
+    """How many machine instructions lie in each loop of a kernel, from where it jumps back to."""
+    with tempfile.NamedTemporaryFile(suffix=".cubin") as file:
+        file.write(kernel.asm["cubin"])
+        file.flush()
+        code = subprocess.run([CUOBJDUMP, "--dump-sass", file.name], capture_output=True, text=True, check=True).stdout
+    jumps = re.findall(r"/\*([0-9a-f]{4,})\*/\s+(?:@!?U?P\d+ )?BRA\b[^;]*?0x([0-9a-f]+)", code)
+    # An instruction takes 16 bytes; a jump to itself is the end of the kernel's code.
+    return [(int(start, 16) - int(stop, 16)) // 16 + 1 for start, stop in jumps if int(stop, 16) < int(start, 16)]
 
 
 def softmax_launches(everything):

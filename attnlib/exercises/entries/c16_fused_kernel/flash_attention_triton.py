@@ -421,7 +421,7 @@ def kernel_computes_attention(run):
 
 
 EXERCISE = Exercise(
-    name="flash_attention_triton", signature="(query, key, value, is_causal)", place=1,
+    name="flash_attention_triton", signature="(query, key, value, is_causal)", place=2,
     axes=dict(query="n_q d_k", key="n_k d_k", value="n_k d_v"), answer_axes="n_q d_v", library="torch",
     text="Attention of torch tensors (batch, heads, n, d), d one of 16, 32, 64 and 128, causal or not, by a "
          "Triton kernel that makes no (n, n) tensor.",
