@@ -69,7 +69,7 @@ ALL_SCORES = Mistake(
 def keeps_all_scores(run, arrays):
     """ALL_SCORES where anything as large as all scores is made; arrays(n_q, n_k) are the arguments before block_size.
 
-    Their vectors have one feature: blocks and what is left of them take a third of all scores, and a learner's lists
+    Their vectors have one feature or two: blocks and what is left of them take a third of all scores, and a learner's lists
     of numbers half.
     """
     began = time.process_time()

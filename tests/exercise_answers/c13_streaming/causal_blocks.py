@@ -146,3 +146,19 @@ def blocks_to_the_nearest(n, block_q, block_k):
 def blocks_returned_too_early(n, block_q, block_k):
     for first in range(0, n, block_q):
         return -(-min(first + block_q, n) // block_k)
+
+
+@answers.wrong("as many key blocks as query blocks")
+def blocks_of_rows_with_a_diagonal(n, block_q, block_k):
+    return math.ceil(n / block_q) * (math.ceil(n / block_k) + 1) // 2
+
+
+@answers.wrong("the formula for sizes that divide each other")
+def blocks_by_the_share(n, block_q, block_k):
+    pairs = math.ceil(n / block_q) * math.ceil(n / block_k)
+    return round(pairs * (0.5 + max(block_q, block_k) / (2 * n)))
+
+
+@answers.wrong("last query block taken for a full one")
+def blocks_cut_at_n(n, block_q, block_k):
+    return sum(min(first + block_q - 1, n) // block_k + 1 for first in range(0, n, block_q))

@@ -435,3 +435,32 @@ def streaming_into_mapped_memory(query, key, value, block_size):
         e = np.exp(scores[..., a:b] - highest)
         output, total = output + e @ value[..., a:b, :], total + e.sum(-1, keepdims=True)
     return (output / total).astype(query.dtype)
+
+
+def stream_with(factor_axis=True, sum_axis=True, max_axis=True, own_softmax=False):
+    def column(numbers, is_there=True):
+        return numbers[..., None] if is_there else numbers
+
+    def answer(query, key, value, block_size):
+        query = query * query.dtype.type(query.shape[-1]**-0.5)
+        row_max = np.full(query.shape[:-1], -np.inf, query.dtype)
+        row_sum, output = np.zeros_like(row_max), np.zeros((*row_max.shape, value.shape[-1]), query.dtype)
+        for at in range(0, key.shape[-2], block_size):
+            scores = query @ key[..., at:at + block_size, :].mT
+            new_max = np.maximum(row_max, scores.max(axis=-1))
+            factor, powers = np.exp(row_max - new_max), np.exp(scores - column(new_max, max_axis))
+            row_sum = row_sum * factor + powers.sum(axis=-1)
+            shares = powers / powers.sum(axis=-1, keepdims=True) if own_softmax else powers
+            output = output * column(factor, factor_axis) + shares @ value[..., at:at + block_size, :]
+            row_max = new_max
+        return output / column(row_sum, sum_axis)
+
+    return answer
+
+
+answers.right(function=stream_with())
+answers.wrong("no axis for the features", function=stream_with(factor_axis=False))
+answers.wrong("no axis for the features", function=stream_with(sum_axis=False))
+answers.wrong("no axis for the features", function=stream_with(factor_axis=False, sum_axis=False))
+answers.wrong("no axis for the keys", function=stream_with(max_axis=False))
+answers.wrong("softmax of each block", function=stream_with(own_softmax=True))

@@ -168,3 +168,16 @@ def backward_unscaled_weights(query, key, value, output, lse, grad_output, block
         dk[at] = ds.mT @ query
         dv[at] = a.mT @ grad_output
     return dq, dk, dv
+
+
+@answers.wrong("diagonal-only Jacobian")
+def backward_of_single_weights(query, key, value, output, lse, grad_output, block_size):
+    root = math.sqrt(query.shape[-1])
+    dq, dk, dv = (np.zeros_like(array) for array in (query, key, value))
+    for start in range(0, key.shape[-2], block_size):
+        at = np.s_[..., start:start + block_size, :]
+        a = np.exp(query @ key[at].mT / root - lse[..., None])
+        ds = a * (1 - a) * (grad_output @ value[at].mT) / root
+        dq += ds @ key[at]
+        dk[at], dv[at] = ds.mT @ query, a.mT @ grad_output
+    return dq, dk, dv

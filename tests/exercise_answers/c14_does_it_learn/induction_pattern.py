@@ -94,3 +94,19 @@ def induction_last_only(tokens):
         if places:
             found[i, places[-1]] = True
     return found
+
+
+@answers.wrong("the same token instead of the one after it")
+def induction_as_the_warm_up(tokens):
+    return np.tril(tokens[:, None] == tokens, k=-1)
+
+
+@answers.wrong("the same token instead of the one after it")
+def induction_to_earlier_places(tokens):
+    n = len(tokens)
+    found = np.zeros((n, n), dtype=bool)
+    for i in range(n):
+        for j in range(i):
+            if tokens[j] == tokens[i]:
+                found[i, j] = True
+    return found

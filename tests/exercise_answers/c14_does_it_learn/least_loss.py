@@ -81,9 +81,27 @@ answers.wrong("divided by n", function=lambda tokens, n_letters, n_digits: least
     tokens, n_letters, n_digits) * (len(tokens) - 1) / len(tokens))
 answers.wrong("sum instead of mean", function=lambda tokens, n_letters, n_digits: least_by_places(
     tokens, n_letters, n_digits) * (len(tokens) - 1))
-answers.wrong("in bits", function=lambda tokens, n_letters, n_digits: least_by_places(
+answers.wrong("another base of the logarithm", function=lambda tokens, n_letters, n_digits: least_by_places(
     tokens, n_letters, n_digits) / math.log(2))
 answers.wrong("letters and digits exchanged", function=lambda tokens, n_letters, n_digits: least_by_places(
     tokens, n_digits, n_letters))
 answers.wrong("new digits free", function=lambda tokens, n_letters, n_digits: (
     len(tokens) // 2 - 1) * math.log(n_letters) / (len(tokens) - 1))
+
+
+def least_with(new, base=math.e):
+    def answer(tokens, n_letters, n_digits):
+        pairs = len(tokens) // 2
+        total = (pairs - 1) * math.log(n_letters, base) + new(tokens, n_letters) * math.log(n_digits, base)
+        return total / (len(tokens) - 1)
+
+    return answer
+
+
+answers.wrong("another base of the logarithm", function=least_with(lambda tokens, n_letters: parts(tokens)[1], base=10))
+answers.wrong("all letters counted as new", function=least_with(lambda tokens, n_letters: n_letters))
+answers.wrong("expected number of letters", function=least_with(
+    lambda tokens, n_letters: n_letters - n_letters * ((n_letters - 1) / n_letters)**(len(tokens) / 2)))
+answers.wrong("letters and digits counted together", function=least_with(lambda tokens, n_letters: len(np.unique(tokens))))
+answers.wrong("sizes of the chapter", function=lambda tokens, n_letters, n_digits: (
+    7 * np.log(n_letters) + len(np.unique(tokens[::2])) * np.log(n_digits)) / 15)

@@ -61,3 +61,8 @@ def on_pattern_by_max(weights, pattern):
 def on_pattern_by_argmax(weights, pattern):
     hit = np.take_along_axis(pattern, weights.argmax(axis=-1)[..., None], axis=-1)[..., 0]
     return hit.mean(axis=-1, where=pattern.any(axis=-1)).astype(weights.dtype)
+answers.wrong("mean over the right keys", function=lambda weights, pattern: (np.divide(
+    on(weights, pattern), pattern.sum(axis=-1), out=np.zeros(weights.shape[:-1], weights.dtype), where=pattern.any(axis=-1))
+    .sum(axis=-1) / pattern.any(axis=-1).sum(axis=-1)).astype(weights.dtype))
+answers.wrong("queries that miss their right keys left out", function=lambda weights, pattern: (
+    on(weights, pattern).sum(axis=-1) / np.maximum((on(weights, pattern) > 0).sum(axis=-1), 1)).astype(weights.dtype))

@@ -1,5 +1,7 @@
 """The exercise causal_blocks."""
 
+import math
+
 from ...families.counts import number_cases
 from ...model import SQUARE, Case, Exercise, Step, alike, ways
 
@@ -85,9 +87,18 @@ CAUSAL_BLOCKS_MISTAKES = (
                lambda n, block_q, block_k: _square(n // block_q), lambda n, block_q, block_k: _square(n // block_k),
                *(lambda n, block_q, block_k, side=side, half=half: half(
                    _up(n, block_q) * _up(n, block_k) + side(_up(n, block_q), _up(n, block_k)))
-                 for side in (min, max) for half in (lambda pairs: pairs // 2, lambda pairs: pairs / 2))),
+                 for side in (min, max, lambda rows, columns: rows, lambda rows, columns: columns)
+                 for half in (lambda pairs: pairs // 2, lambda pairs: pairs / 2))),
             "The answer is half of the table with its diagonal, such as N (N + 1) / 2, which is so for N blocks of one size "
             "on both sides."),
+           ("the formula for sizes that divide each other", _answer(
+               *(lambda n, block_q, block_k, pairs=pairs, whole=whole: whole(
+                   pairs(n, block_q, block_k) * (1 / 2 + max(block_q, block_k) / (2 * n)))
+                 for pairs in (lambda n, block_q, block_k: _up(n, block_q) * _up(n, block_k),
+                               lambda n, block_q, block_k: n * n / (block_q * block_k))
+                 for whole in (float, int, round, math.ceil))),
+            "The share 1/2 + max(block_q, block_k) / 2n is taken of all pairs of blocks. It is exact only where both sizes "
+            "divide n and one divides the other."),
            ("blocks compared by their numbers", _answer(
                *(lambda n, block_q, block_k, cut=cut, more=more: sum(
                    min(i + more, cut(n, block_k)) for i in range(cut(n, block_q)))
@@ -107,8 +118,10 @@ CAUSAL_BLOCKS_MISTAKES = (
             "The queries after the last full block do not count."),
            ("shorter last key block dropped", {"one_row": lambda seen, n, block_k: min(_up(seen, block_k), n // block_k)},
             "The keys after the last full block do not count."),
-           ("last query block taken for a full one", {"query_blocks": lambda n, block_q: [
-               (first, first + block_q - 1) for first in range(0, n, block_q)]},
+           ("last query block taken for a full one", ways(
+               "query_blocks",
+               lambda n, block_q: [(first, first + block_q - 1) for first in range(0, n, block_q)],
+               lambda n, block_q: [(first, min(first + block_q - 1, n)) for first in range(0, n, block_q)]),
             "The last block of queries is taken to go on beyond n, and to see keys that do not exist.")),
 )
 

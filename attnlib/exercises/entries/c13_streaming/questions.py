@@ -104,8 +104,8 @@ QUESTIONS = (
                 "It is rounded once, to the distance of numbers near 10,000. That is an error of the exponent, and so a "
                 "relative error of every weight."),
          Choice("The pair is better by a factor of ten or so.",
-                "This has the side right, and not the size: near 10,000 numbers lie ten thousand times as far apart as "
-                "near 1."),
+                "This has the side right, and not the size: near 10,000 numbers lie 8,192 times as far apart as just "
+                "above 1."),
          Choice("The pair is better, by a factor of hundreds or more.",
                 "The maximum is a score and is not rounded, and the sum is small. Only the log-sum-exp is a large rounded "
                 "number.")),
@@ -138,8 +138,8 @@ QUESTIONS = (
                 "This takes the products for nearly all of the time. The softmax between them takes its share, most of "
                 "all where its table is large."),
          Choice("Slower for short inputs, faster for long ones.",
-                "Each block has a cost of its own, which short inputs do not earn back. Long ones save far more in memory "
-                "traffic."),
+                "Each head and each block has a cost of its own, which short inputs do not earn back. Long ones save far more in "
+                "memory traffic."),
          Choice("Faster for every length: it needs less memory.",
                 "This takes a small memory for speed at any size. A short table fits into the cache anyway.")),
         right="c",

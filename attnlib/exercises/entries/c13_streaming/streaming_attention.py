@@ -322,6 +322,23 @@ STREAM_MISTAKES = (
            ("epsilon in the denominator", ways("finish_stream", *(
                lambda output, row_sum, value, e=e: output / (row_sum + e) for e in EPSILONS[2:])),
             "Each row of weights sums to a little less than 1.")),
+    *alike("Maximum, factor and sum have one number for each query, the scores and the output a row: before they meet, the "
+           "number needs one more axis, of length 1.",
+           "Which shapes do the factor and the output so far have for 5 queries and 3 features, and along which axis do "
+           "they meet?",
+           ("no axis for the features", tuple({
+               "old_output": lambda output, factor, on=on: output * (factor[..., 0] if on[0] else factor),
+               "finish_stream": lambda output, row_sum, value, on=on: output / (row_sum[..., 0] if on[1] else row_sum),
+           } for on in ((True, False), (False, True), (True, True))),
+            "The factor or the sum, one number a query, lines up with the features, where the shapes fit at all."),
+           ("no axis for the keys", {
+               "powers": lambda scores, row_max, new_max: np.exp(scores - new_max[..., 0])},
+            "The maximum, one number a query, lines up with the keys, where the shapes fit at all."), alone=True),
+    Mistake("softmax of each block",
+            change={"block_output": lambda powers, value, factor: powers / _row_total(powers) @ value},
+            does="A block's exponentials are divided by their own sum before they meet the values.",
+            why="What is added up are the exponentials themselves, and the sum of all of them divides once, at the end.",
+            ask="Two blocks have the sums 1 and 100. How much of the output should come from the first?"),
     Mistake("power of 2 instead of e",
             change={"powers": lambda scores, row_max, new_max: np.exp2(scores - new_max),
                     "factor": lambda row_max, new_max: np.exp2(row_max - new_max)},
@@ -391,13 +408,18 @@ def _long_input(n_q, n_k):
     return normal(n_q, 1, seed=60), normal(n_k, 1, seed=61), normal(n_k, 1, seed=62)
 
 
+def _two_features(n_q, n_k):
+    """With one feature an axis that is missing makes an array as large as the scores."""
+    return (*_long_input(n_q, n_k)[:2], normal(n_k, 2, seed=63))
+
+
 def read_in_blocks(run):
     """An audit: whether anything as large as all scores is made, or as large as those of one query with all keys.
 
     A copy of keys and values is as large as two rows of scores; a row, that less its maximum, and the exponentials
     are three, and then a small block_size saves nothing.
     """
-    kept = keeps_all_scores(run, _long_input)
+    kept = keeps_all_scores(run, _two_features)
     if kept:
         return kept
     row, long = 8 * 32768, _long_input(1, 32768)

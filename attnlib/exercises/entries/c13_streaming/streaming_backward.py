@@ -189,6 +189,8 @@ MISTAKES = (
             "grad_value is made of the values, not of grad_output."),
            ("weights missing in front", ways("times", lambda weights, centred, grad: centred),
             "The centred gradient is not multiplied by the weights."),
+           ("diagonal-only Jacobian", ways("times", lambda weights, centred, grad: weights * (1 - weights) * grad),
+            "A weight's own score counts alone, with the derivative A (1 - A): no weight is taken to depend on another score."),
            ("softmax not differentiated", ways("times", lambda weights, centred, grad: grad),
             "The gradient of the weights is handed on as the gradient of the scores."),
            ("gradient of the weights left out", ways("times", lambda weights, centred, grad: weights),

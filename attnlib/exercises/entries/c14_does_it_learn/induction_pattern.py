@@ -66,8 +66,10 @@ EXERCISE = Exercise(
         INVERTED, ADDITIVE,
         *alike("The key that answers is the one after the earlier occurrence: it holds what followed.",
                "In b 3 a 7 b, where is the token that should come next?",
-               ("the same token instead of the one after it", {"before": lambda tokens: tokens, "first": lambda key: key >= 0},
-                "A query is sent to the positions that hold its own token, itself among them."),
+               ("the same token instead of the one after it", (
+                   {"before": lambda tokens: tokens, "first": lambda key: key >= 0},
+                   {"before": lambda tokens: tokens, "first": lambda key: key >= 0, "order": lambda key, query: key < query}),
+                "A query is sent to the positions that hold its own token, and not to the ones after them."),
                ("the token before instead of the one after", {"before": lambda tokens: np.roll(tokens, -1),
                                                               "first": lambda key: key < key.size - 1},
                 "A query is sent to the positions in front of its own token."),

@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 
-from ...model import PLAIN, Case, Exercise, Mistake, Step, alike
+from ...model import PLAIN, Case, Exercise, Mistake, Step, alike, ways
 
 
 def least_loss_answer(do, tokens, n_letters, n_digits):
@@ -31,6 +31,12 @@ def _cases():
         case("equal digits", [0, 5, 1, 5, 2, 5, 0, 5], 3, 7), case("equal numbers of letters and digits", [1, 3, 0, 4, 1, 3], 3, 3),
         case("all letters new", [3, 4, 1, 6, 0, 5, 2, 4], 4, 3),
     ]
+
+
+def _with_new(number):
+    """A variant: another number of digits that cost something."""
+    return {"answer": lambda tokens, n_letters, n_digits: (
+        (len(tokens) // 2 - 1) * math.log(n_letters) + number(tokens, n_letters) * math.log(n_digits)) / (len(tokens) - 1)}
 
 
 EXERCISE = Exercise(
@@ -73,6 +79,18 @@ EXERCISE = Exercise(
                 "A letter counts as known only where the pair right before it has the same letter."),
                ("digits compared instead of letters", {"seen": lambda tokens, i: tokens[i + 1] in tokens[1:i:2]},
                 "A digit counts as known where it stood earlier, whichever letter it belonged to.")),
+        *alike("The digits that cost something are those of the letters that this sentence has, each letter once.",
+               "How many different letters are there in b 3 a 7 b 3, and how many digits are new?",
+               ("all letters counted as new", _with_new(lambda tokens, n_letters: n_letters),
+                "n_letters digits cost log(n_digits), also where the sentence has fewer letters."),
+               ("expected number of letters", _with_new(
+                   lambda tokens, n_letters: n_letters * (1 - (1 - 1 / n_letters)**(len(tokens) // 2))),
+                "The number of different letters is that of a mean sentence, not of this one."),
+               ("letters and digits counted together", _with_new(lambda tokens, n_letters: len(set(tokens.tolist()))),
+                "All different tokens cost log(n_digits), the letters among them."),
+               ("sizes of the chapter", {"answer": lambda tokens, n_letters, n_digits: (
+                   7 * math.log(n_letters) + len(set(tokens[::2].tolist())) * math.log(n_digits)) / 15},
+                "7 letters and 15 predictions are counted, whatever the length of the sentence.")),
         *alike("Letters are drawn anew for each place: nobody can do better than give each the same share.",
                "What is known about the next letter?",
                ("letters free", {"of_letter": lambda n_letters, n_digits: 0.0}, "Letters cost nothing, as if they could be known."),
@@ -93,8 +111,10 @@ EXERCISE = Exercise(
                 does="The losses of all predictions are added up.",
                 why="The mean over the predictions is asked for, as in training.",
                 ask="What happens to your number in a sentence that is twice as long?"),
-        Mistake("in bits", change={"mean": lambda total, tokens: total / (len(tokens) - 1) / math.log(2)},
-                does="The logarithm has base 2.", why="The cross-entropy is in nats, with the natural logarithm.",
+        Mistake("another base of the logarithm",
+                change=ways("mean", *(lambda total, tokens, base=base: total / (len(tokens) - 1) / math.log(base)
+                                      for base in (2, 10))),
+                does="The logarithm has base 2 or 10.", why="The cross-entropy is in nats, with the natural logarithm.",
                 ask="Which logarithm does the loss have?"),
         Mistake("chances instead of logarithms", change={"of_letter": lambda n_letters, n_digits: 1 - 1 / n_letters,
                                                          "of_new": lambda n_letters, n_digits: 1 - 1 / n_digits},
