@@ -17,6 +17,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import nbformat
+import numpy as np
 import pytest
 
 from attnlib.exercises import __main__ as command
@@ -81,7 +82,7 @@ FORGED_VALUES = TELL + """\
 tell(at="softmax")
 tell(value=["softmax", 0, [[["float64", [2**70, 0], "", "float64", "array", ""]], "", ""]])
 tell(value=["softmax", 1, [[["object", [1], "AAAA", "float64", "array", ""]], "", ""]])
-tell(value=["softmax", 2, [[[[], {}, 3, None, "array", ""]] * 10**4, "", ""]])
+tell(value=["softmax", 2, [[[[], {}, 3, None, "array", ""]] * 10**3, "", ""]])
 tell(grade=["softmax", "correct", [], "", "softmax: correct", ""])
 tell(done=True)"""
 PATCHED_GRADER = """\
@@ -168,7 +169,7 @@ NOTEBOOKS = {
 ON_LINUX = {
     "takes memory with others": ([HEAD, WRONG, "import os\nfor n in range(6):\n    if os.fork() == 0:\n"
                                   "        kept = np.ones(30 << 20)\n        import time\n        time.sleep(1.2)\n"
-                                  "        os._exit(0)\nimport time\ntime.sleep(1.3)", CHECK], INCORRECT, "MB of memory"),
+                                  "        os._exit(0)\nfor n in range(6):\n    os.wait()", CHECK], INCORRECT, "MB of memory"),
     "takes memory": ([HEAD, "kept = []\nwhile True:\n    kept.append(np.ones(10**7))", "kept = None", WRONG, CHECK],
                      INCORRECT, ""),
     "forks": ([HEAD, WRONG, FORKS, CHECK], INCORRECT, ""),
@@ -483,6 +484,210 @@ def test_ctrl_c_keeps_what_is_graded(tmp_path):
 
 
 # ---------------------------------------------------------------- attacks
+
+REACH = {  # what a notebook could do on the lecturer's machine, and cannot in the sandbox
+    "read a file": "open(victim).read()",
+    "list the class": "os.listdir(folder)",
+    "write a file": "open(folder + '/new', 'w')",
+    "delete a file": "os.remove(folder + '/spare')",
+    "rename a file": "os.rename(folder + '/other', folder + '/another')",
+    "connect by TCP": "socket.create_connection(('127.0.0.1', port), 2)",
+    "connect by MPTCP": "socket.socket(socket.AF_INET, socket.SOCK_STREAM, 262).connect(('127.0.0.1', port))",
+    "send with fast-open": "socket.socket().sendto(b'x', 0x20000000, ('127.0.0.1', port))",
+    "connect by a Unix socket's path": "socket.socket(socket.AF_UNIX).connect(folder + '/socket')",
+    "connect by a Unix socket's name": "socket.socket(socket.AF_UNIX).connect(chr(0) + name)",
+    "see another process": "os.kill(pid, 0)",
+    "limit another process": "resource.prlimit(pid, resource.RLIMIT_CPU)",
+    "move another process": "os.sched_setaffinity(pid, os.sched_getaffinity(pid))",
+    "read another's environment": "open(f'/proc/{pid}/environ').read()",
+    "read the lecturer's environment": "os.environ['ATTNLIB_SECRET']",
+}
+REFUSED = {  # what the sandbox refuses, and nobody should try without it
+    "take memory by memfd": "os.memfd_create('a')",
+    "take memory by System V": "called(libc.shmget(0, 1 << 20, 0o1600))",
+    "take memory by a shared mapping": "bytearray(mmap.mmap(-1, 8 << 30))",
+    "fill the scratch folder": "[open(f'/tmp/{n}', 'wb').write(bytes(32 << 20)) for n in range(20)]",
+    "write one large file": "open('/tmp/large', 'wb').write(bytes(65 << 20))",
+    "write to the root": "open('/new', 'w')",
+    "write into /dev": "open('/dev/new', 'w')",
+    "write into /dev/shm": "open('/dev/shm/new', 'w')",
+    "write into attnlib": "open(attnlib.__file__, 'a')",
+    "write into a package": "open(np.__file__, 'a')",
+    "change the kernel's settings": "open('/proc/sys/kernel/core_pattern', 'a')",
+    "make a namespace": "called(libc.unshare(0x10000000))",
+    "make a namespace by clone": "called(libc.syscall(CLONE, 0x10000000 | 17, 0, 0, 0, 0))",
+    "mount something": "called(libc.mount(b'a', b'/tmp', b'tmpfs', 0, b''))",
+    "find a shell": "subprocess.run(['/bin/sh', '-c', 'true'], check=True)",
+    "raise its own limits": "resource.setrlimit(resource.RLIMIT_AS, (resource.RLIM_INFINITY,) * 2)",
+}
+TRIED = """\
+import ctypes, json, mmap, os, platform, resource, socket, subprocess
+import attnlib, numpy as np
+libc, CLONE = ctypes.CDLL(None, use_errno=True), {"x86_64": 56}.get(platform.machine(), 220)
+
+def called(code):
+    if code < 0:
+        raise OSError(ctypes.get_errno(), "refused")
+    if code == 0:  # the child of a clone
+        os._exit(0)
+
+done = []
+for what, code in deeds.items():
+    try:
+        eval(code)
+        done.append(what)
+    except (OSError, KeyError, MemoryError, ValueError, OverflowError, resource.error):
+        pass
+for change in ("os.chmod(victim, 0o777)", "os.utime(victim, (1, 1))"):
+    try:
+        eval(change)
+    except OSError:
+        pass
+tell(problem="; ".join(done) or "nothing")
+"""
+
+
+def tried(deeds, protected, **names):
+    """What of these deeds a notebook gets done."""
+    given = "\n".join(f"{name} = {value!r}" for name, value in dict(names, deeds=deeds).items())
+    cell = {"cell_type": "code", "source": "\n".join([given, TELL, TRIED])}
+    result = process.attend(json.dumps({"cells": [cell]}).encode(), ".ipynb", process.Limits(), protected)
+    assert result.problem and not result.ended, result
+    return [] if result.problem == "nothing" else result.problem.split("; ")
+
+
+@pytest.fixture
+def machine(tmp_path, monkeypatch):
+    """What a lecturer's machine has: files, sockets, processes, secrets; all made for the test."""
+    for name in ("victim", "spare", "other"):
+        (tmp_path / name).write_text("a")
+    monkeypatch.setenv("ATTNLIB_SECRET", "password")
+    name = f"attnlib {os.getpid()}"
+    with socket.create_server(("127.0.0.1", 0)) as tcp, socket.socket(socket.AF_UNIX) as by_path, \
+            socket.socket(socket.AF_UNIX) as by_name, subprocess.Popen(["sleep", "600"]) as other:
+        by_path.bind(str(tmp_path / "socket"))
+        by_name.bind("\0" + name)
+        by_path.listen()
+        by_name.listen()
+        yield dict(folder=str(tmp_path), victim=str(tmp_path / "victim"), port=tcp.getsockname()[1], name=name,
+                   pid=other.pid)
+        other.kill()
+
+
+@in_a_sandbox
+def test_notebook_reaches_nothing_of_the_machine(machine, tmp_path):
+    before = os.stat(machine["victim"])
+    assert tried(REACH, protected=True, **machine) == []
+    after = os.stat(machine["victim"])
+    assert (after.st_mode, after.st_mtime) == (before.st_mode, before.st_mtime)
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["other", "socket", "spare", "victim"]
+
+
+@in_a_sandbox
+def test_without_the_sandbox_it_would(machine):
+    """So that the test above tries what can be done."""
+    done = tried(REACH, protected=False, **machine)
+    missing = set(REACH) - set(done)
+    assert missing <= {"connect by MPTCP", "send with fast-open", "read the lecturer's environment"}, missing
+    assert os.stat(machine["victim"]).st_mtime == 1
+
+
+@in_a_sandbox
+@pytest.mark.parametrize("what", REFUSED)
+def test_sandbox_refuses(what):
+    assert tried({what: REFUSED[what]}, protected=True, victim="/dev/null") == []
+
+
+@in_a_sandbox
+def test_devices_stay_as_they_are():
+    before = os.stat("/dev/null")
+    tried({}, protected=True, victim="/dev/null")
+    assert (os.stat("/dev/null").st_mode, os.stat("/dev/null").st_mtime) == (before.st_mode, before.st_mtime)
+
+
+@in_a_sandbox
+def test_what_a_notebook_reaches_for_is_said(tmp_path):
+    write(tmp_path / "a.ipynb", HEAD, WRONG, "open('/etc/shadow')", "open('data.csv')", "import os\nos.listdir('/home/x')",
+          "import shutil\nshutil.rmtree('/home/x', ignore_errors=True)", "import socket\nsocket.create_connection(('example.org', 80))",
+          "import os\nos.kill(1, 9)", "import subprocess\nsubprocess.run(['ls'])", CHECK)
+    said = []
+    grade_folder(tmp_path, tmp_path / "out", OPTIONS, said.append)
+    [row] = read(tmp_path / "out")
+    assert row["mistakes"] == MISTAKE
+    assert row["note"] == ("Tried to read /etc/shadow; list /home/x; delete /home/x; use the network (example.org); "
+                           "send a signal to process 1; start a program (ls).")
+    assert "tried to read /etc/shadow" in "".join(said)
+    assert "tried to read /etc/shadow" in (tmp_path / "out" / "summary.html").read_text()
+
+
+def test_right_notebooks_reach_for_nothing(graded):
+    assert [row["note"] for name in ("right", "wrong", "IPython's lines") for row in graded.of(name)] == ["", "", ""]
+
+
+def test_without_bubblewrap_grading_stops_with_a_sentence(tmp_path, capsys, monkeypatch):
+    write(tmp_path / "a.ipynb", HEAD, RIGHT, CHECK)
+    monkeypatch.setenv("PATH", str(tmp_path))
+    sandbox.problem.cache_clear()
+    try:
+        assert command.main(["grade", str(tmp_path), "--out", str(tmp_path / "out")]) == 1
+        said = capsys.readouterr().err
+        for words in ("bubblewrap is not installed", "sudo apt install bubblewrap", "in a container", "--unprotected"):
+            assert words in said
+        assert not (tmp_path / "out").exists()
+        assert command.main(["grade", str(tmp_path), "--out", str(tmp_path / "out"), "--unprotected"]) == 0
+        assert "without any protection" in capsys.readouterr().out
+        assert [row["status"] for row in read(tmp_path / "out")] == ["correct"]
+    finally:
+        sandbox.problem.cache_clear()
+
+
+@in_a_sandbox
+def test_bubblewrap_that_may_not_is_named_with_its_own_words(monkeypatch):
+    monkeypatch.setattr(sandbox, "_mounts", lambda: ["--no-such-option"])
+    sandbox.problem.cache_clear()
+    try:
+        assert "here it says: " in sandbox.problem() and "--no-such-option" in sandbox.problem()
+    finally:
+        sandbox.problem.cache_clear()
+
+
+# ---------------------------------------------------------------- what is believed
+
+def told_of(values):
+    """The values of softmax in every case, as a notebook reports them."""
+    exercise = exercises()["softmax"]
+    found = {}
+    for i, case in enumerate(exercise.all_cases()):
+        array = np.asarray(values(exercise, i, case))
+        text = base64.b64encode(array.tobytes()).decode()
+        found[i] = [[[str(array.dtype), list(array.shape), text, str(array.dtype), "array", ""]], "", ""]
+    return found
+
+
+def reference(exercise, i, case):
+    return exercise.predict((), i)[0].astype(case.dtype)
+
+
+def test_verdict_rests_on_the_values():
+    right = told_of(reference)
+    said = process.Told("correct", message="softmax: correct")
+    assert verdict.judged("softmax", said, right).status == "correct"
+    one_less = {i: value for i, value in right.items() if i}
+    assert verdict.judged("softmax", said, one_less).status == "incorrect"
+    assert verdict.judged("softmax", said, one_less).note == verdict.UNTRUE
+    wide = told_of(lambda *one: reference(*one).astype("float64"))
+    assert verdict.judged("softmax", said, wide).status == "incorrect"
+    assert verdict.judged("softmax", process.Told("correct"), {}).share == 0
+
+
+def test_share_is_that_of_the_cases_and_never_whole():
+    right = told_of(reference)
+    count = len(right)
+    half = {i: value for i, value in right.items() if i < count // 2}
+    assert verdict.judged("softmax", process.Told("incorrect"), half).share == (count // 2) / count
+    assert verdict.judged("softmax", process.Told("incorrect"), right).share == (count - 1) / count
+    assert verdict.judged("softmax", process.Told("incorrect", ("ready-made function",)), right).share == 0
+
 
 # ---------------------------------------------------------------- the page for lecturers
 
