@@ -169,7 +169,7 @@ NOTEBOOKS = {
 ON_LINUX = {
     "takes memory": ([HEAD, "kept = []\nwhile True:\n    kept.append(np.ones(10**7))", "kept = None", WRONG, CHECK],
                      INCORRECT, ""),
-    "forks": ([HEAD, WRONG, FORKS, CHECK], INCORRECT, ""),
+    **({} if NO_SANDBOX else {"forks": ([HEAD, WRONG, FORKS, CHECK], INCORRECT, "")}),
     "fork bomb": ([HEAD, WRONG, "import os\nwhile True:\n    os.fork()", CHECK], INCORRECT, "code cell 3"),
 }
 if sys.platform.startswith("linux"):
@@ -248,6 +248,7 @@ def test_no_file_is_changed(graded):
     assert hashes(graded.folder) == graded.before
 
 
+@in_a_sandbox
 def test_nothing_is_left_running(graded):
     running = subprocess.run(["ps", "-eo", "comm"], capture_output=True, text=True).stdout
     assert "ps" in running and SLEEPER not in running
@@ -278,8 +279,13 @@ def test_summary_counts_learners_and_names_the_mistakes(graded):
     tried = sum(best.values()) - best["not attempted"]
     assert f"<td>{MISTAKE}</td><td><code>softmax</code></td><td>{made} of {tried}</td>" in text
     assert "in the book: \"Mistakes: the softmax\"" in text and "<i>Ask the room:</i> Which number can be subtracted" in text
-    assert "empty.ipynb: the file is empty" in text and "thesis.pdf" in text and ".hidden.ipynb" in text
     assert "<script" not in text and "http" not in text
+    assert [row["learner"] for row in graded.rows if row["notebook"] in text] == []  # it is to be projected
+
+
+def test_notes_name_what_could_not_be_run(graded):
+    text = (graded.out / "notes.html").read_text(encoding="utf-8")
+    assert "empty.ipynb: the file is empty" in text and "thesis.pdf" in text and ".hidden.ipynb" in text
 
 
 # ---------------------------------------------------------------- chapters as they are handed in
@@ -311,9 +317,9 @@ def test_grading_twice_gives_the_same_and_keeps_what_was_there(tmp_path):
     assert {path: hashes(tmp_path)[path] for path in before} == before
     for name in ("learners.csv", "summary.html", "feedback/a.html", "feedback/b.html"):
         first, second, third = ((tmp_path / place / name).read_bytes() for place in ("grades", "grades-2", "grades-3"))
-        assert first == second.replace(b"grades: left alone, as an earlier grading", b"") or name == "summary.html"
-        assert second == third or name == "summary.html"
-    assert len(read(tmp_path / "grades-2")) == 2
+        assert first == second == third
+    second, third = ((tmp_path / place / "grades.csv").read_bytes() for place in ("grades-2", "grades-3"))
+    assert second == third and len(read(tmp_path / "grades-2")) == 2
     assert any("stays as it is: this goes into" in line for line in said)
     assert "grades: left alone, as an earlier grading" in said
 
@@ -625,7 +631,7 @@ def test_what_a_notebook_reaches_for_is_said(tmp_path):
     assert row["note"] == ("Tried to read /etc/shadow; list /home/x; delete /home/x; use the network (example.org); "
                            "send a signal to process 1; start a program (ls).")
     assert "tried to read /etc/shadow" in "".join(said)
-    assert "tried to read /etc/shadow" in (tmp_path / "out" / "summary.html").read_text()
+    assert "tried to read /etc/shadow" in (tmp_path / "out" / "notes.html").read_text()
 
 
 def test_right_notebooks_reach_for_nothing(graded):
@@ -740,13 +746,13 @@ def test_tables_open_in_a_spreadsheet_and_in_moodle(three):
 
 
 def test_feedback_has_checks_words_and_moodles_folders(three):
-    text = (three / "out" / "feedback" / "Bo _1_12_assignsubmission_file_" / "feedback.html").read_text()
+    text = (three / "out" / "feedback" / "Bo =1_12_assignsubmission_file_" / "feedback.html").read_text()
     assert "1.35 of 3 points, handed in late" in text and "softmax: incorrect, 1.35 of 2" in text
     assert "The mistake: no maximum subtracted" in text
 
 
 def test_answers_alike_but_for_names_are_listed(three):
-    text = (three / "out" / "summary.html").read_text()
+    text = (three / "out" / "notes.html").read_text()
     assert "<code>softmax</code>: Ada Lovelace, Cy</li>" in text and "Bo" not in text.partition("Alike")[2].partition("</ul>")[0]
 
 

@@ -89,16 +89,17 @@ def _grade_all(hand_ins, options, say):
     done = {}
     with concurrent.futures.ThreadPoolExecutor(options.jobs) as pool:
         waiting = {pool.submit(grade_one, one, options): number for number, one in enumerate(hand_ins)}
-        while waiting:
-            finished, _ = concurrent.futures.wait(waiting, 0.2, concurrent.futures.FIRST_COMPLETED)
-            for future in finished:
-                number = waiting.pop(future)
-                if not future.cancelled() and (graded := future.result()):
-                    done[number] = graded
-                    say(_progress(len(done), len(hand_ins), graded))
-            if process.Stop.asked:
-                for future in waiting:
-                    future.cancel()
+        try:
+            while waiting:
+                finished, _ = concurrent.futures.wait(waiting, 0.2, concurrent.futures.FIRST_COMPLETED)
+                for future in finished:
+                    number = waiting.pop(future)
+                    if graded := future.result():
+                        done[number] = graded
+                        say(_progress(len(done), len(hand_ins), graded))
+        except BaseException:  # nobody reads any more what is said
+            process.Stop.asked = True
+            raise
     return [done[number] for number in sorted(done)]
 
 
@@ -106,6 +107,8 @@ def grade_one(hand_in, options):
     """Grade one file. Whatever comes costs this file alone; None if Ctrl-C has ended it."""
     started = time.monotonic()
     try:
+        if process.Stop.asked:
+            return None
         graded = _graded(hand_in, options)
     except process.Stopped:
         return None
@@ -165,7 +168,8 @@ def _write(place, graded, handed_in, odd, options):
     learners = _learners(graded, worth, options)
     _table(place / "grades.csv", COLUMNS, rows)
     _table(place / "learners.csv", OF_A_LEARNER, learners)
-    (place / "summary.html").write_text(pages.summary(rows, graded, handed_in, odd, learners), "utf-8")
+    (place / "summary.html").write_text(pages.summary(rows, graded, handed_in, learners), "utf-8")
+    (place / "notes.html").write_text(pages.notes(rows, graded, odd), "utf-8")
     _feedback(place / "feedback", graded, learners, worth)
     _for_platforms(place, learners, options)
 
@@ -212,16 +216,22 @@ def _feedback(folder, graded, learners, worth):
     folder.mkdir()
     for learner in (one for one in learners if "source" in one):
         rows = [row for one in graded for row in one.rows if row["learner"] == learner["learner"]]
-        moodle = learner["platform"] == "Moodle"
-        name = learner["source"] if moodle else learner["learner"]
-        name = re.sub(r"[^\w .@()-]", "_", name)[:60] or "_"
-        path = folder / name if moodle else folder / f"{name}.html"
-        if path.exists():
-            path = path.with_stem(f"{name} {hashlib.sha256(learner['learner'].encode()).hexdigest()[:8]}")
-        if moodle:
-            path.mkdir()
-            path = path / "feedback.html"
+        path = _page_of(folder, learner)
+        path.parent.mkdir(exist_ok=True)
         path.write_text(pages.feedback(learner, rows, worth), "utf-8")
+
+
+def _page_of(folder, learner):
+    """Where a learner's page goes: where no other one is."""
+    if learner["platform"] == "Moodle":
+        name = re.sub(r"(_assignsubmission_[a-z]+_).*", r"\1", learner["source"])
+        path = folder / name.encode("utf-8", "replace")[:200].decode("utf-8", "ignore") / "feedback.html"
+    else:
+        name = re.sub(r"[^\w .@()'-]", "_", learner["learner"])
+        path = folder / (name.encode()[:200].decode("utf-8", "ignore") + ".html")
+    if path.exists():
+        path = path.with_stem(f"{path.stem} {hashlib.sha256(learner['learner'].encode()).hexdigest()[:8]}")
+    return path
 
 
 def _for_platforms(place, learners, options):

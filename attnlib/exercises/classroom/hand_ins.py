@@ -90,7 +90,7 @@ def _files(root, out, odd):
         except OSError as error:
             odd.append(f"{inside}: a folder that cannot be read: {error.strerror}")
             continue
-        if own and folder.resolve() == own or OF_GRADING <= {entry.name for entry in entries}:
+        if folder != root and folder.resolve() == own or OF_GRADING <= {entry.name for entry in entries}:
             odd.append(f"{inside}: left alone, as an earlier grading")
             continue
         for entry in entries:

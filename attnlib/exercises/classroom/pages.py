@@ -1,4 +1,4 @@
-"""The pages that grading writes: one for the next lecture, and one for each learner to be handed back."""
+"""The pages that grading writes: for the next lecture, for the lecturer alone, and for each learner."""
 
 from collections import Counter, defaultdict
 from html import escape
@@ -56,16 +56,20 @@ def feedback(learner, rows, points):
 
 # ---------------------------------------------------------------- the class's page
 
-def summary(rows, graded, handed_in, odd, learners):
-    """The page for the next lecture: what the class got right, made wrong, and what could not be graded."""
+def summary(rows, graded, handed_in, learners):
+    """The page for the next lecture: what the class got right and made wrong. It names nobody."""
     answers = [row for row in rows if row.get("exercise")]
     body = [f"<p>{counted(len({row['learner'] for row in rows}), 'learner')}, {counted(len(graded), 'file')}, "
             f"{counted(len(answers), 'answer')}.</p>"]
     if len(graded) < handed_in:
         body.append(f"<p>Grading was stopped: {handed_in - len(graded)} more are not in it.</p>")
-    body += [*_chart(answers), *_by_mistake(answers), *_points(learners), *_alike(answers), *_reached(graded),
-             *_not_run(rows, odd)]
-    return page("What the class handed in", body)
+    return page("What the class handed in", body + [*_chart(answers), *_by_mistake(answers), *_points(learners)])
+
+
+def notes(rows, graded, odd):
+    """The page for the lecturer alone: what could not be run, reached out of its sandbox, or is alike."""
+    body = [*_not_run(rows, odd), *_reached(graded), *_alike(rows)]
+    return page("For the lecturer alone", body or ["<p>Nothing to be said.</p>"])
 
 
 def _chart(answers):
@@ -131,10 +135,10 @@ def _points(learners):
     return [*lines, "</table>"]
 
 
-def _alike(answers):
+def _alike(rows):
     """Answers that are one but for names, notes and spaces. They are not judged: some exercises have one answer."""
     groups = defaultdict(set)
-    for row in answers:
+    for row in rows:
         if row.get("fingerprint"):
             groups[row["exercise"], row["fingerprint"]].add(row["learner"])
     found = [(name, sorted(who)) for (name, _), who in groups.items() if len(who) > 1]
