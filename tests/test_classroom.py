@@ -528,6 +528,7 @@ REFUSED = {  # what the sandbox refuses, and nobody should try without it
     "write into attnlib": "open(attnlib.__file__, 'a')",
     "write into a package": "open(np.__file__, 'a')",
     "change the kernel's settings": "open('/proc/sys/kernel/core_pattern', 'a')",
+    "trace a process": "called(libc.ptrace(16, os.getppid(), 0, 0))",
     "make a namespace": "called(libc.unshare(0x10000000))",
     "make a namespace by clone": "called(libc.syscall(CLONE, 0x10000000 | 17, 0, 0, 0, 0))",
     "mount something": "called(libc.mount(b'a', b'/tmp', b'tmpfs', 0, b''))",
@@ -552,7 +553,7 @@ for what, code in deeds.items():
         done.append(what)
     except (OSError, KeyError, MemoryError, ValueError, OverflowError, resource.error):
         pass
-for change in ("os.chmod(victim, 0o777)", "os.utime(victim, (1, 1))"):
+for change in ("os.chmod(victim, 0o666)", "os.utime(victim, (1, 1))"):
     try:
         eval(change)
     except OSError:
@@ -609,7 +610,7 @@ def test_without_the_sandbox_it_would(machine):
 @in_a_sandbox
 @pytest.mark.parametrize("what", REFUSED)
 def test_sandbox_refuses(what):
-    assert tried({what: REFUSED[what]}, protected=True, victim="/dev/null") == []
+    assert tried({what: REFUSED[what]}, protected=True, victim="/tmp/none") == []
 
 
 @in_a_sandbox
@@ -692,6 +693,18 @@ def test_verdict_rests_on_the_values():
     wide = told_of(lambda *one: reference(*one).astype("float64"))
     assert verdict.judged("softmax", said, wide).status == "incorrect"
     assert verdict.judged("softmax", process.Told("correct"), {}).share == 0
+
+
+@pytest.mark.parametrize("told", [
+    None, 3, "abc", [], [[], "", "set"], [[[]], "", ""], [[["float64", [1], "AAAAAAAAAAA=", "float64", "array", "cuda"]], "", ""],
+    [[["float64", [2], "AAAAAAAAAAA=", "float64", "array", ""]], "", ""], [[["object", [1], "", "float64", "array", ""]], "", ""],
+    [[["float64", [1] * 9, "AAAAAAAAAAA=", "float64", "array", ""]], "", ""],
+    [[["float64", [-1], "AAAAAAAAAAA=", "float64", "array", ""]], "", ""],
+    [[["float64", [1], "AAAAAAAAAAA=", "float64", "array", ""]] * 33, "tuple", ""]])
+def test_values_are_looked_at(told):
+    assert verdict.answer(told) is None
+    good = [[["float64", [1], "AAAAAAAAAAA=", "float64", "array", ""]], "", ""]
+    assert verdict.answer(good).pieces[0].values.tolist() == [0]
 
 
 def test_share_is_that_of_the_cases_and_never_whole():

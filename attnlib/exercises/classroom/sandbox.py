@@ -115,11 +115,11 @@ def _homes():
 # By machine: its number, that of clone, and of what is refused: what gives memory that no limit counts, other
 # namespaces (a tmpfs of any size), or more of the kernel than a notebook needs: memfd_create, memfd_secret, shmget,
 # msgget, semget, mount, unshare, setns, io_uring_setup, userfaultfd, bpf, perf_event_open, add_key, request_key,
-# keyctl. Then what does nothing: all of chmod, chown, utime and setxattr, which work on the devices in /dev, where
+# keyctl, ptrace. Then what does nothing: all of chmod, chown, utime and setxattr, which work on the devices in /dev, where
 # root grades.
-CALLS = {"x86_64": (0xC000003E, 56, (319, 447, 29, 68, 64, 165, 272, 308, 425, 323, 321, 298, 248, 249, 250),
+CALLS = {"x86_64": (0xC000003E, 56, (319, 447, 29, 68, 64, 165, 272, 308, 425, 323, 321, 298, 248, 249, 250, 101),
                     (90, 91, 92, 93, 94, 132, 188, 189, 190, 235, 260, 261, 268, 280, 452)),
-         "aarch64": (0xC00000B7, 220, (279, 447, 194, 186, 190, 40, 97, 268, 425, 282, 280, 241, 217, 218, 219),
+         "aarch64": (0xC00000B7, 220, (279, 447, 194, 186, 190, 40, 97, 268, 425, 282, 280, 241, 217, 218, 219, 117),
                      (5, 6, 7, 52, 53, 54, 55, 88, 452))}
 CLONE3, OTHER_TABLE, NEW_NAMESPACES = 435, 0x40000000, 0x7E020000
 LOAD, EQUAL, AT_LEAST, ANY_BIT, RETURN = 0x20, 0x15, 0x35, 0x45, 0x06
