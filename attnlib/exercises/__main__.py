@@ -1,25 +1,56 @@
-"""python3 -m attnlib.exercises [table [NAME ...] | pairs [NAME ...] | catalogue FOLDER | grade FOLDER]"""
+"""The exercises from outside a notebook: marks a class, proves the exercises, writes the catalogue of mistakes.
+
+    python3 -m attnlib.exercises grade FOLDER           mark the notebooks that a class hands in
+    python3 -m attnlib.exercises table [NAME ...]       which mistakes are recognised, alone and in a sample of pairs
+    python3 -m attnlib.exercises pairs [NAME ...]       the same, with all pairs
+    python3 -m attnlib.exercises catalogue FOLDER       write the book's catalogue of mistakes
+
+grade --help lists what grading takes. In a notebook: check, hint and status.
+"""
 
 import argparse
+import difflib
 import sys
 
 from .engine import catalogue
+from .engine.find import exercises
 from .engine.prove import table
+
+COMMANDS = ("grade", "table", "pairs", "catalogue")
 
 
 def main(words):
-    command, names = (words[0], words[1:]) if words else ("table", [])
+    command, names = (words[0], words[1:]) if words else ("--help", [])
+    if command in ("--help", "-h", "help"):
+        print(__doc__.rstrip())
+        return 0
+    if command not in COMMANDS:
+        return refuse(f'there is no command "{command}"' + nearest(command, COMMANDS))
     if command == "grade":
         return grade(names)
-    if command == "catalogue" and len(names) == 1:
-        print(*catalogue.write(names[0]), sep="\n")
-    elif command == "table":
-        print(table(names))
-    elif command == "pairs":
-        print(table(names, limit=None))
-    else:
-        print(__doc__)
-        return 2
+    if command == "catalogue":
+        return write_catalogue(names)
+    for name in names:
+        if name not in exercises():
+            return refuse(f'there is no exercise called "{name}"' + nearest(name, exercises()))
+    print(table(names) if command == "table" else table(names, limit=None))
+    return 0
+
+
+def nearest(word, known):
+    close = difflib.get_close_matches(word, list(known), 1, 0.5)
+    return f"; did you mean {close[0]}?" if close else "; --help lists what there is"
+
+
+def refuse(sentence):
+    print(f"attnlib.exercises: {sentence}", file=sys.stderr)
+    return 2
+
+
+def write_catalogue(names):
+    if len(names) != 1 or names[0].startswith("-"):
+        return refuse("catalogue takes one folder, as in: catalogue chapters/mistakes")
+    print(*catalogue.write(names[0]), sep="\n")
     return 0
 
 

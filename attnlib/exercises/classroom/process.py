@@ -1,11 +1,11 @@
 """Looks after the process that runs one handed-in notebook, and ends it with all that it started.
 
-What ends the process, takes too long or too much memory, is left out of the next try: a cell, or an
-exercise. So it costs the learner that one alone.
+What ends the process, takes too long or too much memory, is left out of the next try: a cell, or an exercise. So
+it costs the learner that one alone. Where that happens too often, only imports and definitions are run.
 """
 
+import base64
 import contextlib
-import ctypes
 import glob
 import json
 import os
@@ -13,23 +13,24 @@ import secrets
 import select
 import shutil
 import signal
-import site
 import subprocess
-import sys
 import tempfile
 import time
 from dataclasses import dataclass, field
-from pathlib import Path
 
-TRIES = 40
+from ..engine.grading import exercises
+from . import sandbox
+
+TRIES, MOST_LEFT_OUT = 60, 8  # all tries, and those with all of the cells
 EXERCISE_SECONDS = 60
 GRACE = 3  # seconds beyond a limit that the process itself should keep
-MOST_PROCESSES = 64
-LONGEST_LINE = 1 << 20
-SUBREAPER = 36
-KEPT = ("PATH", "PYTHONPATH", "LANG", "LC_ALL", "LC_CTYPE", "LD_LIBRARY_PATH", "DYLD_LIBRARY_PATH", "CUDA_HOME",
-        "CUDA_PATH", "CUDA_VISIBLE_DEVICES", "VIRTUAL_ENV", "CONDA_PREFIX", "TRITON_INTERPRET")
-START = "import sys; sys.path.insert(0, {!r}); from attnlib.exercises.classroom.notebook import main; main()"
+LONGEST_LINE, LONGEST_REPORT, LONGEST_OF_ALL, MOST_EVENTS = 1 << 20, 32 << 20, 128 << 20, 10_000
+STATUSES = ("correct", "incorrect", "error", "not attempted")
+MOST_NOTED, MOST_NAMED = 20, 8
+
+
+class Stopped(Exception):
+    """Ctrl-C, seen while a notebook is run."""
 
 
 class Stop:
@@ -38,113 +39,145 @@ class Stop:
     asked = False
 
     def __enter__(self):
+        Stop.asked = False
         self.before = signal.signal(signal.SIGINT, lambda *unused: setattr(Stop, "asked", True))
         return self
 
     def __exit__(self, *unused):
-        Stop.asked = False
         signal.signal(signal.SIGINT, self.before)
 
 
 @dataclass(frozen=True)
 class Limits:
-    """Seconds for a notebook, seconds for one of its cells, bytes for all its processes."""
+    """Seconds for a notebook, seconds for one of its cells, bytes and number of all its processes."""
 
     seconds: float = 120
     cell_seconds: float = 30
     memory: int = 4 << 30
+    processes: int = 64
+
+
+@dataclass
+class Told:
+    """What a notebook says of one answer; its values are what counts."""
+
+    status: str
+    mistakes: tuple = ()
+    note: str = ""
+    message: str = ""
+    fingerprint: str = ""
 
 
 @dataclass
 class Result:
-    """What became of a notebook: (exercise, status, mistakes, note) and sentences on its cells."""
+    """What became of a notebook, by its own word."""
 
-    grades: dict = field(default_factory=dict)
-    problems: list = field(default_factory=list)
+    answers: dict = field(default_factory=dict)  # {exercise: Told}
+    values: dict = field(default_factory=dict)  # {exercise: {case: an answer as notebook.as_text gives it}}
+    names: list = field(default_factory=list)
+    ended: dict = field(default_factory=dict)  # {what became of the process: the cells that did it}
+    bare: bool = False  # whether only imports and definitions were run in the end
+    problem: str = ""  # why there is nothing to run
+    read: int = 0  # bytes of all reports
+    reached: list = field(default_factory=list)
+
+    @property
+    def problems(self):
+        """Sentences on what could not be run."""
+        ended = [f"code cell{'s'[:len(cells) > 1]} {', '.join(map(str, cells))} {end}" for end, cells in self.ended.items()]
+        return [self.problem] * bool(self.problem) + ended + ["only imports and definitions were run"] * self.bare
 
 
-def attend(cells, names, limits):
-    """Run the cells and grade these exercises, and those handed to check; a Result."""
-    result, skip = Result(), []
-    until = time.monotonic() + limits.seconds
+def attend(content, kind, limits, protected=True):
+    """Run the cells of this file, and what they define; a Result."""
+    result, skip, bare, until = Result(), [], False, time.monotonic() + limits.seconds
     for _ in range(TRIES):
-        graded = list(result.grades)
-        order = {"cells": cells, "names": names, "skip": skip, "graded": graded,
-                 "cell_seconds": limits.cell_seconds, "memory": limits.memory}
-        with Process(order) as process:
+        order = {"content": base64.b64encode(content).decode(), "kind": kind, "skip": skip, "bare": bare,
+                 "graded": list(result.answers), "cell_seconds": limits.cell_seconds, "memory": limits.memory,
+                 "processes": limits.processes}
+        with Process(order, result, protected) as process:
             end = process.follow(limits, until)
-        result.grades.update(process.grades)
         if end == "done":
             return result
         _leave_out(process.at, end, skip, result)
-        if process.at is None or time.monotonic() > until:
+        late = time.monotonic() > until
+        if process.at is None or bare and late or result.read > LONGEST_OF_ALL:
             break
+        if not bare and (late or len(skip) >= MOST_LEFT_OUT):
+            bare, until = True, time.monotonic() + limits.seconds
+            result.bare = True
+            skip.clear()
     why = result.problems[-1] if result.problems else "others ended the process too often"
-    for name in names:
-        result.grades.setdefault(name, (name, "error", [], f"not graded: {why}"))
+    for name in result.names:
+        result.answers.setdefault(name, Told("error", note=f"not graded: {why}"))
     return result
 
 
 def _leave_out(at, end, skip, result):
     """Note what ended the process, so that the next try goes without it."""
     if isinstance(at, str):
-        result.grades[at] = at, "error", [], end
+        result.answers[at] = Told("error", note=end)
+        result.values.pop(at, None)
     elif isinstance(at, int):
         skip.append(at)
-        result.problems.append(f"code cell {at + 1} {end}")
+        cells = result.ended.setdefault(end, [])
+        cells.extend({at + 1}.difference(cells))
     else:
-        result.problems.append(f"the process {end} before the first cell")
+        result.problem = f"the process {end} before the first cell"
 
 
 # ---------------------------------------------------------------- one process
 
 class Process:
-    """One try: a scratch folder, a process in it, and the report that comes through a pipe."""
+    """One try: a process, in a sandbox if `protected`, and its report."""
 
-    def __init__(self, order):
-        self.order, self.secret = order, secrets.token_hex(16)
-        self.at, self.grades, self.done = None, {}, False
+    def __init__(self, order, result, protected):
+        self.order, self.result, self.protected = order, result, protected
+        self.secret = secrets.token_hex(16)
+        self.at, self.done, self.read, self.events = None, False, 0, 0
         self.began, self.unread = time.monotonic(), b""
 
     def __enter__(self):
-        self.scratch = tempfile.mkdtemp(prefix="attnlib-")
-        self.pipe, theirs = os.pipe()
-        order = dict(self.order, pipe=theirs, secret=self.secret, scratch=self.scratch)
-        self.before = set(_children(os.getpid(), _processes()))
-        _adopt(True)
-        with tempfile.TemporaryFile() as file:
-            file.write(json.dumps(order).encode())
-            file.seek(0)
+        with contextlib.ExitStack() as stack:
+            order = stack.enter_context(tempfile.TemporaryFile())
+            order.write(json.dumps(dict(self.order, secret=self.secret)).encode())
+            order.seek(0)
+            rules = stack.enter_context(sandbox.filtered()).fileno() if self.protected else None
+            self.scratch = None if self.protected else tempfile.mkdtemp(prefix="attnlib-")
             self.process = subprocess.Popen(
-                [sys.executable, "-P", "-c", START.format(str(Path(__file__).resolve().parents[3]))],
-                stdin=file, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, pass_fds=[theirs],
-                cwd=self.scratch, env=_environment(self.scratch), start_new_session=True)
-        os.close(theirs)
+                sandbox.command(rules), stdin=order, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, bufsize=0,
+                env=sandbox.environment(self.scratch or sandbox.HOME), cwd=self.scratch or "/",
+                pass_fds=[rules] if self.protected else [], start_new_session=True)
+        self.pipe = self.process.stdout.fileno()
         return self
 
     def __exit__(self, *unused):
-        self._end_all()
-        _adopt(False)
-        os.close(self.pipe)
-        shutil.rmtree(self.scratch, ignore_errors=True)
+        with contextlib.suppress(OSError):
+            os.killpg(self.process.pid, signal.SIGKILL)  # the sandbox dies with bubblewrap
+        self.process.wait()
+        self.process.stdout.close()
+        if self.scratch:
+            shutil.rmtree(self.scratch, ignore_errors=True)
 
     def follow(self, limits, until):
         """Read the report until it ends; "done", or what became of the process."""
         looked = 0
         while not self.done:
             if Stop.asked:
-                raise KeyboardInterrupt
+                raise Stopped
             ended = self.process.poll() is not None
             if not self._read(0 if ended else 0.05) and ended:
                 return _how(self.process.returncode)
             now = time.monotonic()
+            if self.read > LONGEST_REPORT or self.events > MOST_EVENTS:
+                return "wrote too much into its report"
             if now > until:
                 return "used up the notebook's time"
             if now > self.began + self._allowed(limits):
                 return "did not finish in time"
             if now > looked + 0.2:
                 looked = now
-                if problem := self._too_much(limits.memory):
+                if problem := _too_much(self.process.pid, limits):
                     return problem
         return "done"
 
@@ -157,84 +190,78 @@ class Process:
         """Take in what the pipe holds; whether there was something."""
         if not select.select([self.pipe], [], [], seconds)[0]:
             return False
-        new = os.read(self.pipe, 1 << 16)
+        new = os.read(self.pipe, 1 << 18)
+        self.read, self.result.read = self.read + len(new), self.result.read + len(new)
         *lines, self.unread = (self.unread + new).split(b"\n")
         self.unread = self.unread[-LONGEST_LINE:]
         for line in lines:
-            if line.startswith(self.secret.encode() + b" "):  # anything else a cell has written
-                self._take(json.loads(line[len(self.secret):]))
+            if line.startswith(self.secret.encode() + b" ") and len(line) < LONGEST_LINE:
+                self.events += 1
+                with contextlib.suppress(ValueError, TypeError, KeyError, RecursionError):  # of a forged line
+                    self._take(json.loads(line[len(self.secret):]))
         return bool(new)
 
     def _take(self, event):
-        self.done = event.get("done", False)
-        if "grade" in event:
-            name, status, mistakes, note = event["grade"]
-            self.grades[name] = name, status, mistakes, note
-        self.at, self.began = event.get("at", self.at), time.monotonic()
+        """One event. Nothing in it is believed before it is looked at."""
+        [(kind, told)] = event.items()
+        known, result = exercises(), self.result
+        if kind == "done":
+            self.done = True
+        elif kind == "at" and (told in known if isinstance(told, str) else type(told) is int and 0 <= told < 10**6):
+            self.at, self.began = told, time.monotonic()
+        elif kind == "names":
+            result.names = [name for name in known if name in told]
+        elif kind == "problem":
+            result.problem = text(told, 300)
+        elif kind == "reached" and text(told, 200) not in result.reached and len(result.reached) < MOST_NOTED:
+            result.reached.append(told[:200])
+        elif kind == "value" and told[0] in known and told[0] == self.at:
+            cases = result.values.setdefault(told[0], {})
+            if type(told[1]) is int and 0 <= told[1] < len(known[told[0]].all_cases()):
+                cases[told[1]] = told[2]
+        elif kind == "grade" and told[0] in known and told[1] in STATUSES:
+            name, status, mistakes, note, message, fingerprint = told
+            result.answers[name] = Told(status, tuple(text(one, 100) for one in mistakes[:MOST_NAMED]), text(note, 400),
+                                        text(message, 8000), text(fingerprint, 16))
 
-    # ------------------------------------------------------------ all that it started
 
-    def _family(self):
-        """{process id: bytes} of the process and all that it has started, as far as they can be seen."""
-        seen = _processes()
-        new = set(_children(os.getpid(), seen)) - self.before
-        found, waiting = {}, [self.process.pid, *new]
-        while waiting:
-            pid = waiting.pop()
-            if pid in seen and pid not in found:
-                found[pid] = seen[pid][1]
-                waiting += _children(pid, seen)
-        return found
-
-    def _too_much(self, memory):
-        family = self._family()
-        if len(family) > MOST_PROCESSES:
-            return f"started more than {MOST_PROCESSES} processes"
-        if sum(family.values()) > memory:
-            return f"took more than {memory >> 20} MB of memory"
-        return ""
-
-    def _end_all(self):
-        with contextlib.suppress(OSError):
-            os.killpg(self.process.pid, signal.SIGKILL)
-        self.process.wait()
-        for _ in range(100):  # those that left the group, until there are no more
-            family = self._family()
-            if not family:
-                return
-            for pid in family:
-                with contextlib.suppress(OSError):
-                    os.kill(pid, signal.SIGKILL)
-                with contextlib.suppress(OSError):
-                    os.waitpid(pid, os.WNOHANG)
-            time.sleep(0.01)
+def text(told, longest):
+    if type(told) is not str:
+        raise TypeError("not a text")
+    return told[:longest]
 
 
 def _how(code):
-    if code >= 0:
-        return "ended the process"
+    """What an exit code tells; bubblewrap gives 128 and the signal's number."""
+    number = -code if code < 0 else code - 128
     try:
-        return f"ended the process ({signal.Signals(-code).name})"
+        return f"ended the process ({signal.Signals(number).name})"
     except ValueError:
         return "ended the process"
 
 
-def _environment(scratch):
-    """Nothing of the lecturer's environment but what Python needs: it may hold passwords."""
-    kept = {name: os.environ[name] for name in KEPT if name in os.environ}
-    if not glob.glob("/dev/nvidia[0-9]*"):
-        kept["TRITON_INTERPRET"] = "1"
-    threads = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), "1")
-    return dict(kept, **threads, HOME=scratch, TMPDIR=scratch, PYTHONUSERBASE=site.getuserbase(),
-                PYTHONUTF8="1", PYTHONHASHSEED="0", PYTHONDONTWRITEBYTECODE="1", MPLBACKEND="Agg")
-
-
 # ---------------------------------------------------------------- processes, as Linux shows them
 
-def _adopt(yes):
-    """On Linux: what a notebook leaves running becomes a child of this process, and can be ended."""
-    if sys.platform.startswith("linux"):
-        ctypes.CDLL(None).prctl(SUBREAPER, int(yes), 0, 0, 0)
+def _too_much(first, limits):
+    """Whether a process and all that it has started are too many, or too large together."""
+    family = list(_family(first, _processes()))
+    if len(family) > limits.processes:
+        return f"started more than {limits.processes} processes"
+    if sum(family) > limits.memory:
+        return f"took more than {limits.memory >> 20} MB of memory"
+    return ""
+
+
+def _family(first, seen):
+    """Bytes of each process that comes from the first one."""
+    children, waiting = {}, [first]
+    for pid, (parent, _) in seen.items():
+        children.setdefault(parent, []).append(pid)
+    while waiting:
+        pid = waiting.pop()
+        if pid in seen:
+            yield seen[pid][1]
+        waiting += children.get(pid, [])
 
 
 def _processes():
@@ -246,7 +273,3 @@ def _processes():
                 fields = file.read().rpartition(b")")[2].split()
             found[int(path.split("/")[2])] = int(fields[1]), int(fields[21]) * os.sysconf("SC_PAGE_SIZE")
     return found
-
-
-def _children(parent, seen):
-    return [pid for pid, (its_parent, _) in seen.items() if its_parent == parent]
