@@ -61,7 +61,7 @@
     };
     plane.onpointerdown = plane.onpointermove = drag;
     show();
-    return [make("p", { className: "inpage-line", textContent: "Drag the query, or use the sliders. So that the plane is the whole of it, a score is the plain dot product here." }),
+    return [make("p", { className: "inpage-line", textContent: "Drag the query, or use the sliders. A score here is the plain dot product, without the scale." }),
       ...lines.map(({ line }) => line), buttons(button("Start over", () => setQuery([...START]))),
       beside(plane, hull), beside(numbers.element), line];
   });

@@ -7,8 +7,8 @@
 
   move("mask", "Paint a mask", () => {
     const { words } = row;
-    let mask = null, paints = null; // what a pointer that is down paints
-    const svg = picture(300, 4 * SIDE + 30, "A grid of the weights, a row for each query: the darker, the more weight. The second table has their numbers.");
+    let mask = null, paints = null, pressed = null; // by a pointer: what it paints, and its first cell
+    const svg = picture(300, 4 * SIDE + 32, "A grid of the weights, a row for each query: the stronger its colour, the more weight. The second table has their numbers.");
     const numbers = table("The weights that follow", "query", ...words);
     const { element: line, say } = summary();
 
@@ -16,7 +16,10 @@
       const cell = make("button", { type: "button" });
       cell.dataset.at = `${i} ${j}`;
       cell.setAttribute("aria-label", `${query} sees ${key}`);
-      cell.onclick = ({ detail }) => detail === 0 && paint(i, j, !mask[i][j]); // by key
+      cell.onclick = () => { // by key, or after the pointer that has painted it
+        if (pressed !== cell) paint(i, j, !mask[i][j]);
+        pressed = null;
+      };
       return cell;
     }));
     const th = (textContent, scope) => make("th", { textContent, scope });
@@ -30,6 +33,7 @@
     grid.onpointerdown = (event) => {
       const place = at(event.target);
       if (!place || event.button !== 0) return;
+      pressed = event.target;
       paints = !mask[place[0]][place[1]];
       paint(...place, paints);
     };
@@ -37,7 +41,9 @@
       if (!buttons) paints = null;
       const under = document.elementFromPoint(clientX, clientY);
       const place = grid.contains(under) ? at(under) : null;
-      if (paints !== null && place && mask[place[0]][place[1]] !== paints) paint(...place, paints);
+      if (paints === null || !place || mask[place[0]][place[1]] === paints) return;
+      pressed = null;
+      paint(...place, paints);
     };
     grid.onpointerup = grid.onpointercancel = () => { paints = null; };
 

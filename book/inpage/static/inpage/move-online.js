@@ -36,8 +36,8 @@
       }), drawn("path", { d: `M5 ${HIGH + 22}H315`, stroke: "#000" }));
       numbers.show(known.map((step, j) => [words[j], number(step.score, 2), number(step.most, 2),
         number(step.factor), number(step.sum)]));
-      say(`After ${words[read - 1]} the maximum is ${number(most, 2)}, the old sum was `
-        + `multiplied by ${number(factor)}, and the sum is ${number(sum)}.`);
+      const repaired = read > 1 ? `the old sum is multiplied by ${number(factor)}, ` : "";
+      say(`After ${words[read - 1]} the maximum is ${number(most, 2)}, ${repaired}and the sum is ${number(sum)}.`);
     };
     const go = (next) => {
       read = Math.min(words.length, Math.max(1, next));

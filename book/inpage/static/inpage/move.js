@@ -40,15 +40,18 @@ Object.assign(inPage, (() => {
     const field = make("input", { type: "number", min: least, max: MOST, step: "any", value });
     range.setAttribute("aria-label", name);
     field.setAttribute("aria-label", `${name}, as a number`);
+    let now = value;
     const take = (from) => {
       if (from.value === "" || !Number.isFinite(from.valueAsNumber)) return;
       const taken = Math.min(MOST, Math.max(least, from.valueAsNumber));
       (from === range ? field : range).value = taken;
+      now = taken;
       moved(taken);
     };
     range.oninput = () => take(range);
     field.oninput = () => take(field);
-    const set = (next) => { range.value = next; field.value = next; };
+    field.onchange = () => { field.value = now; }; // no other than what is used
+    const set = (next) => { range.value = next; field.value = next; now = next; };
     const line = make("div", { className: "inpage-slider" },
       make("span", { textContent: name }), range, field);
     return { line, set };
