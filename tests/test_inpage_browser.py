@@ -408,14 +408,14 @@ def test_the_query_is_dragged(place):
     plane = panel.locator(".inpage-plane")
     plane.scroll_into_view_if_needed()
     box, mouse = plane.bounding_box(), panel.page.mouse
-    x, y, one = box["x"] + box["width"] / 2, box["y"] + box["width"] / 2, box["width"] / 280 * 130 / 4
+    x, y, one = box["x"] + box["width"] / 2, box["y"] + box["width"] / 2, box["width"] / 280 * 130 / 2.5
     mouse.move(x + 2 * one, y - one)
     mouse.down()
-    mouse.move(x - 3 * one, y - 1.5 * one)
+    mouse.move(x - 2 * one, y - 1.5 * one)
     mouse.up()
     mouse.move(x, y)
     assert [panel.get_by_label(f"Query, {name} feature", exact=True).input_value()
-            for name in ("first", "second")] == ["-3", "1.5"]
+            for name in ("first", "second")] == ["-2", "1.5"]
 
 
 def expected_weights(mask):
@@ -460,6 +460,39 @@ def test_one_pass_step_by_step_is_numpys(place, scores):
     assert np.allclose(numbers(panel), np.stack([scores, most, factors, sums], axis=1), rtol=0, atol=5.01e-4)
     panel.get_by_role("button", name="Take one back").press("Enter")
     assert len(numbers(panel)) == 3
+
+
+def test_a_finger_moves_the_query_and_paints_but_scrolls_beside_them(chromium, address):
+    context = chromium.new_context(viewport={"width": 390, "height": 844}, has_touch=True)
+    context.set_default_timeout(PATIENCE)
+    page = context.new_page()
+    fingers = context.new_cdp_session(page)
+
+    def drag(start, stop):
+        for kind, points in (("touchStart", [start]), ("touchMove", [stop]), ("touchMove", [stop]), ("touchEnd", [])):
+            fingers.send("Input.dispatchTouchEvent", {"type": kind, "touchPoints": [{"x": x, "y": y} for x, y in points]})
+    middle = lambda box: (box["x"] + box["width"] / 2, box["y"] + box["height"] / 2)
+
+    page.goto(address + PLACE_OF["hull"])
+    query = lambda: [page.get_by_label(f"Query, {name} feature", exact=True).input_value() for name in ("first", "second")]
+    page.locator(".inpage-plane").evaluate("plane => plane.scrollIntoView({ block: 'center' })")
+    x, y = middle(page.locator(".inpage-plane").bounding_box())
+    drag((x - 80, y + 80), (x - 80, y + 100))
+    assert query() == ["2", "1"]
+    page.locator(".inpage-plane").evaluate("plane => plane.scrollIntoView({ block: 'center' })")
+    start = middle(page.locator(".inpage-handle").bounding_box())
+    drag(start, (start[0], start[1] + 2 * 52 * page.locator(".inpage-plane").bounding_box()["width"] / 280))
+    assert query() == ["2", "-1"]
+
+    page.goto(address + PLACE_OF["mask"])
+    cell = lambda j: page.get_by_role("button", name=f"Ada's sees {WORDS[j]}", exact=True)
+    seen = lambda: [cell(j).get_attribute("aria-pressed") for j in range(4)]
+    cell(1).evaluate("cell => cell.scrollIntoView({ block: 'center' })")
+    cell(0).tap()
+    assert seen() == ["false"] * 4
+    drag(middle(cell(1).bounding_box()), middle(cell(2).bounding_box()))
+    assert seen() == ["false", "true", "true", "false"]
+    context.close()
 
 
 @pytest.mark.parametrize("kind", PLACE_OF)

@@ -10,7 +10,7 @@ from sphinx.transforms import SphinxTransform
 
 from book.slides import read_cells
 
-PLACES = {  # page: (the id of the cell, what is moved: static/inpage/move-*.js)
+PLACES = {  # page: (id of the cell, what is moved: static/inpage/move-*.js)
     "chapters/02_masks": ("code-25", "mask"),
     "chapters/03_softmax": ("code-094", "softmax"),
     "chapters/07_one_pass": ("code-16", "online"),
@@ -32,9 +32,11 @@ class Places(SphinxTransform):
         cell = next((block for block in self.document.findall(nodes.container)
                      if "cell" in block and ids[block["cell"]] == wanted), None)
         if cell is None:
-            raise ExtensionError(f"{self.env.docname}: the place to move the "
-                                 f"{kind} is after the cell {wanted}, and there is none")
-        place = nodes.raw("", PLACE.format(kind), format="html", cell=cell["cell"])
+            raise ExtensionError(f"{self.env.docname}: what a reader moves "
+                                 f"there stands after the cell {wanted}; the "
+                                 "notebook has no such cell")
+        place = nodes.raw("", PLACE.format(kind), format="html",
+                          cell=cell["cell"])
         cell.parent.insert(cell.parent.index(cell) + 1, place)
 
 

@@ -4,7 +4,7 @@
   const KEYS = [[0, 1], [0.75, -1], [1, 0.5], [-0.8, 1.5]];
   const VALUES = [[0, 1], [2, 2], [3, 0], [1, -1]]; // in the order of their hull
   const START = [2, 1]; // its dot products with the keys are the book's row
-  const FAR = 4; // the plane of the keys, from -FAR to FAR
+  const FAR = 2.5; // the plane of the keys, from -FAR to FAR
   const dot = (a, b) => a[0] * b[0] + a[1] * b[1];
 
   // From a point of a plane to a place of its picture.
@@ -16,9 +16,12 @@
 
   move("hull", "Move the query", () => {
     const { words } = row;
-    let query = [...START];
+    let query = [...START], isHeld = false;
     const plane = picture(280, 280, "The plane of the keys, with the four keys as points and the query as an arrow from the origin. Two sliders move it, too.");
     plane.classList.add("inpage-plane");
+    const handle = drawn("circle", { r: 22, class: "inpage-handle" }); // as large as a finger
+    const points = drawn("g");
+    plane.append(points, handle);
     const hull = picture(280, 280, "The plane of the values, with their hull and the output inside it. The area of each point is like its weight. The table has the numbers.");
     const numbers = table("The query against each key", "word", "score q · k", "weight", "value");
     const { element: line, say } = summary();
@@ -27,7 +30,9 @@
       const scores = KEYS.map((key) => dot(query, key)), weights = softmax(scores);
       const output = [0, 1].map((c) => dot2(weights, VALUES.map((value) => value[c])));
       const [x, y] = keyPlace(query.map((part) => Math.max(-FAR, Math.min(FAR, part))));
-      plane.replaceChildren(
+      handle.setAttribute("cx", x);
+      handle.setAttribute("cy", y);
+      points.replaceChildren(
         drawn("path", { d: "M10 140H270M140 10V270", stroke: "#999" }),
         ...KEYS.flatMap((key, j) => point(keyPlace(key), "key", words[j])),
         drawn("path", { d: `M140 140L${x} ${y}`, stroke: "var(--query)", "stroke-width": 3 }),
@@ -53,13 +58,19 @@
       show();
     };
     const drag = (event) => {
-      if (event.type === "pointermove" && !plane.hasPointerCapture(event.pointerId)) return;
-      if (event.type === "pointerdown") plane.setPointerCapture(event.pointerId);
+      if (event.type === "pointerdown") {
+        // A finger beside the query scrolls the page.
+        if (event.pointerType === "touch" && event.target !== handle) return;
+        plane.setPointerCapture(event.pointerId);
+        isHeld = true;
+      }
+      if (!isHeld) return;
       const { left, top, width } = plane.getBoundingClientRect(), one = (width / 280) * (130 / FAR);
       const part = (pixels) => Math.max(-FAR, Math.min(FAR, Math.round((10 * pixels) / one) / 10));
       setQuery([part(event.clientX - left - width / 2), part(top + width / 2 - event.clientY)]);
     };
     plane.onpointerdown = plane.onpointermove = drag;
+    plane.onpointerup = plane.onpointercancel = () => { isHeld = false; };
     show();
     return [make("p", { className: "inpage-line", textContent: "Drag the query, or use the sliders. A score here is the plain dot product, without the scale." }),
       ...lines.map(({ line }) => line), buttons(button("Start over", () => setQuery([...START]))),
