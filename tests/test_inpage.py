@@ -11,7 +11,7 @@ from nbformat.v4 import new_code_cell, new_notebook, new_output
 
 from attnlib.exercises.engine.find import exercises
 from book import editions
-from book.inpage import bundle, fetch, licences, policy, site
+from book.inpage import bundle, fetch, licences, move, policy, site
 from book.notebooks import ROOT
 
 needs_runtime = pytest.mark.skipif(
@@ -121,6 +121,16 @@ def test_an_exercise_brings_its_hints_and_torch_leads_to_colab():
 
 def test_data_cannot_end_its_script():
     assert "</script>" not in site.as_data({"text": "</script>"}, "")[:-len("</script>")]
+
+
+@pytest.mark.parametrize("page", move.PLACES)
+def test_what_a_reader_moves_stands_after_a_figure_and_has_its_script(page):
+    wanted, kind = move.PLACES[page]
+    cells = nbformat.read(ROOT / f"{page}.ipynb", as_version=4).cells
+    assert ["plot." in cell.source for cell in cells if cell.id == wanted] == [True]
+    for script in move.scripts(page):
+        assert (ROOT / "book" / "inpage" / "static" / "inpage" / script).is_file()
+    assert f"move-{kind}.js" in move.scripts(page) and move.scripts("chapters/index") == ()
 
 
 @needs_runtime

@@ -16,7 +16,7 @@ from docutils import nodes
 from sphinx.transforms import SphinxTransform
 
 from book import address
-from book.inpage import bundle, fetch
+from book.inpage import bundle, fetch, move
 
 CHECK = re.compile(r"""\s*check\((["'])(\w+)\1, *\w+\)\s*""")
 SCRIPTS = ("python.js", "store.js", "editor.js", "exercises.js",
@@ -94,13 +94,14 @@ def add_data(app, pagename, templatename, context, doctree):
     """The scripts and their data, for chapters and for the first page."""
     if doctree is None or not (is_chapter(pagename) or pagename == FIRST):
         return
-    values = {"chapters": chapters(app), "page": pagename}
+    values = {"chapters": chapters(app), "page": pagename,
+              **move.colors(pagename)}
     if is_chapter(pagename) and bundle.files():
         values.update(runtime_data(context["pathto"]))
     if pagename == FIRST:
         context["body"] += '<section id="your-progress" hidden></section>'
     context["body"] += as_data(values, 'id="inpage-data"')
-    for name in SCRIPTS:
+    for name in (*SCRIPTS, *move.scripts(pagename)):
         app.add_js_file("inpage/" + name, loading_method="defer")
     app.add_css_file("inpage/inpage.css")
 
