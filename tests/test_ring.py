@@ -3,6 +3,7 @@
 import datetime
 import doctest
 import functools
+import json
 import multiprocessing
 import os
 import re
@@ -325,6 +326,24 @@ def test_the_others_fail_with_a_sentence(tmp_path, how):
     assert third is None
     assert "rank 0 of 3 waited in vain for rank 2: a rank has died, or sent nothing" in first
     assert "rank 1 of 3 waited in vain for rank 0" in second
+
+
+def chapters_processes():
+    """run_ranks() as it stands in the chapter, with a timeout of 3 seconds between the ranks."""
+    cells = json.loads((ROOT / "chapters/18_more_than_one_gpu.ipynb").read_text())["cells"]
+    sources = ["".join(cell["source"]) for cell in cells if cell["cell_type"] == "code"]
+    names = {}
+    for begin in ("import os", "JOIN =", "def run_ranks", "def finish", "def wait_for"):
+        exec(next(source for source in sources if source.startswith(begin)), names)
+    names["JOIN"] = re.sub(r"seconds=\d+", "seconds=3", names["JOIN"])
+    return names["run_ranks"]
+
+
+def test_a_rank_that_hangs_in_the_chapter_ends_with_the_others():
+    start = time.monotonic()
+    with pytest.raises(RuntimeError, match="Timed out"):
+        chapters_processes()("\nimport time\ntime.sleep(1000 * rank)\ndist.all_reduce(torch.ones(1))", 2)
+    assert time.monotonic() - start < 60
 
 
 def run(*command):

@@ -1,5 +1,6 @@
 """Answers to the exercise ring_attention."""
 
+import functools
 import math
 
 import numpy as np
@@ -260,3 +261,24 @@ def ring_in_one_array(query_parts, key_parts, value_parts):
 def ring_returned_too_early(query_parts, key_parts, value_parts):
     for query in query_parts:
         return ring([query], key_parts[:1], value_parts[:1])
+
+
+@answers.wrong("empty pair with log-sum-exp 0")
+def ring_from_nothing(query_parts, key_parts, value_parts):
+    outputs = []
+    for query in query_parts:
+        pair = (0.0, np.zeros(query.shape[:-1]))
+        for key, value in zip(key_parts, value_parts):
+            pair = merged(pair, partial(query, key, value))
+        outputs.append(pair[0].astype(query.dtype))
+    return outputs
+
+
+@answers.wrong("causal within each part")
+def ring_of_causal_parts(query_parts, key_parts, value_parts):
+    outputs = []
+    for query in query_parts:
+        pairs = [attnlib.attention(query, key, value, is_causal=True, return_lse=True)
+                 for key, value in zip(key_parts, value_parts)]
+        outputs.append(functools.reduce(lambda pair, new: attnlib.merge_partials(*pair, *new), pairs)[0])
+    return outputs

@@ -91,3 +91,23 @@ def source_the_other_way(rank, step, world):
 @answers.wrong("the step itself")
 def source_is_the_step(rank, step, world):
     return step
+
+
+@answers.wrong("one step back at most")
+def source_is_the_sender_after_the_start(rank, step, world):
+    return (rank - 1) % world if step else rank
+
+
+@answers.wrong("rank left out where it wraps")
+def source_from_the_last_rank(rank, step, world):
+    return rank - step if rank >= step else world - step
+
+
+@answers.wrong("one too few where it wraps")
+def source_from_the_last_number(rank, step, world):
+    return rank - step if rank >= step else world - 1 - (step - rank)
+
+
+@answers.wrong("wrapped where rank and step are equal")
+def source_by_a_strict_comparison(rank, step, world):
+    return rank - step if rank > step else rank - step + world

@@ -108,3 +108,14 @@ def zigzag_of_floats(rank, world, n):
 @answers.wrong("list instead of an array")
 def zigzag_as_a_list(rank, world, n):
     return zigzag_by_a_loop(rank, world, n).tolist()
+
+
+@answers.wrong("back block at index -rank")
+def zigzag_by_a_negative_index(rank, world, n):
+    blocks = np.arange(n).reshape(2 * world, -1)
+    return np.concatenate([blocks[rank], blocks[-rank]])
+
+
+@answers.wrong("two blocks from rank on")
+def zigzag_of_neighbours(rank, world, n):
+    return np.arange(n).reshape(2 * world, -1)[rank:rank + 2].ravel()

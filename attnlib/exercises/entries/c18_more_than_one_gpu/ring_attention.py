@@ -57,6 +57,15 @@ def _merges(*functions):
     return ways("merge", *functions)
 
 
+def _from_zero(parts, shares):
+    out, lse, _ = parts[0]
+    return _merge([(0 * out, 0 * lse, 0), *parts], shares)
+
+
+def _causal(scores):
+    return np.where(np.tri(*scores.shape[-2:], dtype=bool), scores, -np.inf)
+
+
 def _by_length(parts, shares):
     return sum(n * out for out, _, n in parts) / sum(n for *_, n in parts)
 
@@ -153,6 +162,14 @@ RING_MISTAKES = (
            ("outputs passed back", {"arrange": _rolled(-1)}, "The list begins with the output of the second part."),
            ("outputs in reverse order", {"arrange": lambda found: found[::-1]},
             "The list begins with the output of the last part, and ends with that of the first.")),
+    Mistake("empty pair with log-sum-exp 0", change=_merges(_from_zero),
+            does="The output is as if there were one more key, with a score of 0 and a value of 0.",
+            why="A part without keys has the log-sum-exp -inf, the logarithm of an empty sum: only then it has no share.",
+            ask="With which log-sum-exp does your pair begin, and how large is exp of it?"),
+    Mistake("causal within each part", change=({"scores": _causal},),
+            does="Of each part a query reads the keys up to its own number, as under a causal mask.",
+            why="Nothing is masked here: each query reads all the keys of all parts.",
+            ask="Which keys of a part does the first query read in your function?"),
     Mistake("no maximum subtracted", change=(
         {"highest": lambda scores: 0 * scores[..., :1]}, {"shares": lambda lses: np.exp(lses) / np.exp(lses).sum(axis=0)},
         {"highest": lambda scores: 0 * scores[..., :1], "shares": lambda lses: np.exp(lses) / np.exp(lses).sum(axis=0)}),

@@ -38,6 +38,8 @@ ZIGZAG_MISTAKES = (
            "With 2 ranks and 4 blocks, which two blocks does each rank own?",
            ("contiguous part", {"blocks": lambda rank, world: (2 * rank, 2 * rank + 1)},
             "The rank owns n / world positions in a row: the last rank has nearly all the work of a causal mask."),
+           ("two blocks from rank on", {"blocks": lambda rank, world: (rank, rank + 1)},
+            "The rank owns block rank and the next one: two ranks own the same block, and nobody owns the last ones."),
            ("every world-th position", _positions(lambda rank, world, n: np.arange(rank, n, world)),
             "The rank owns single positions, world apart. That is fair, too, but it is the striped order."),
            ("single positions instead of blocks", _positions(
@@ -59,6 +61,8 @@ ZIGZAG_MISTAKES = (
             "The block from the back is one too far behind; that of rank 0 lies beyond the sequence."),
            ("back block one too early", {"blocks": lambda rank, world: (rank, 2 * world - 2 - rank)},
             "The block from the back is one too far in front; the last block belongs to nobody."),
+           ("back block at index -rank", {"blocks": lambda rank, world: (rank, -rank % (2 * world))},
+            "The block from the back is that at index -rank. For rank 0 that is block 0 once more, else one too far behind."),
            ("blocks counted from 1", {"blocks": lambda rank, world: (rank + 1, 2 * world - 1 - rank)},
             "The block from the front is the next one: block 0 belongs to nobody."),
            ("world blocks instead of twice as many", {"size": lambda world, n: n // world,
