@@ -11,7 +11,7 @@ bandwidth, are the time. The ladder:
 3. Merge: a split leaves its output and its log-sum-exp, 4 (d + 1) bytes a row, and a second kernel
    weighs the outputs by exp(lse of the part - lse): attnlib.merge_partials, for many parts at once.
 
-A split has no fewer than LEAST_KEYS keys: with 256 keys of d = 64 in float16, 64 KiB are read for each
+Only the last split may have fewer than LEAST_KEYS keys: with 256 keys of d = 64 in float16, 64 KiB are read for each
 260 bytes that merging adds. Speed on a GPU has not been measured yet.
 """
 

@@ -238,7 +238,7 @@ THREE_AXES = Mistake(
 ONLY_SQUARE = Mistake(
     "only for equal sizes",
     does="The function is right where the sizes are equal, and not elsewhere.",
-    why="n_q, n_k, d_k and d_v are four different numbers.",
+    why="Sizes that are equal in one input are different numbers in another.",
     ask="Which size did you take for another one?")
 
 

@@ -112,3 +112,8 @@ def intensity_multiplied(n_k, d_k, d_v, h, h_kv, itemsize):
 @answers.wrong("multiply-add counted as 1", "only keys moved")
 def intensity_half_and_keys(n_k, d_k, d_v, h, h_kv, itemsize):
     return h * (d_k + d_v) / (h_kv * d_k * itemsize)
+
+
+@answers.wrong("d_k and d_v mixed up")
+def intensity_of_equal_products(n_k, d_k, d_v, h, h_kv, itemsize):
+    return 4 * h * n_k * d_k / (h_kv * n_k * (d_k + d_v) * itemsize)

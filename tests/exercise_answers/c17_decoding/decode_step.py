@@ -206,3 +206,15 @@ def decode_over_the_queries(query, key_cache, value_cache, key_new, value_new):
     key, value = appended(key_cache, key_new), appended(value_cache, value_new)
     powers = np.exp(query @ np.swapaxes(key, -1, -2) / math.sqrt(query.shape[-1]))
     return powers / powers.sum(axis=-2, keepdims=True) @ value, key, value
+
+
+@answers.wrong("new value added to the output")
+def decode_added_to_the_output(query, key_cache, value_cache, key_new, value_new):
+    output = attend(query, key_cache, value_cache) + value_new
+    return output, appended(key_cache, key_new), appended(value_cache, value_new)
+
+
+@answers.wrong("new value added to the output")
+def decode_averaged_with_the_output(query, key_cache, value_cache, key_new, value_new):
+    output = (attend(query, key_cache, value_cache) + value_new) / 2
+    return output, appended(key_cache, key_new), appended(value_cache, value_new)

@@ -124,3 +124,8 @@ def gather_from_one(pages, table, length):
 @answers.wrong("table reversed")
 def gather_reversed(pages, table, length):
     return pages[table[::-1]].reshape(-1, pages.shape[-1])[:length]
+
+
+@answers.wrong("last page not cut")
+def gather_each_page_cut(pages, table, length):
+    return np.concatenate([pages[page, :length] for page in table])

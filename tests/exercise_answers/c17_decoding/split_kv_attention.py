@@ -347,3 +347,11 @@ def split_after_looking(query, key, value, n_splits):
     if n_splits == 1:
         return attend(query, key, value)
     return split_by_shares(query, key, value, min(n_splits, key.shape[-2]))
+
+
+@answers.wrong("split along the first axis")
+def split_without_axis(query, key, value, n_splits):
+    parts = zip(np.array_split(key, n_splits), np.array_split(value, n_splits))
+    outs, lses = map(np.stack, zip(*[partial(query, k, v) for k, v in parts]))
+    shares = np.exp(lses - lses.max(axis=0))
+    return (shares[..., None] * outs).sum(axis=0) / shares.sum(axis=0)[..., None]

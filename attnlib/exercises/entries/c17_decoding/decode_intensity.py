@@ -8,7 +8,6 @@ WHICH_BYTES = "Which arrays lie in the cache, and how many numbers has each of t
 
 
 def decode_intensity_answer(do, n_k, d_k, d_v, h, h_kv, itemsize):
-    d_k, d_v = do.sizes(d_k, d_v)
     one = do.multiply_add(1) * do.queries(n_k)
     flops = one * do.readers(h, h_kv) * (do.scores(n_k, d_k) + do.mixture(n_k, d_v))
     numbers = do.heads(h, h_kv) * (do.key(n_k, d_k) + do.value(n_k, d_v)) + do.extra(n_k, d_k, d_v, h)
@@ -28,7 +27,6 @@ EXERCISE = Exercise(
          "two products, a multiply-add counted as 2, over the bytes of the keys and values.",
     answer=decode_intensity_answer,
     steps={
-        "sizes": lambda d_k, d_v: (d_k, d_v),
         "multiply_add": lambda count: 2 * count,
         "queries": lambda n_k: 1,
         "readers": lambda h, h_kv: h,
@@ -55,12 +53,18 @@ EXERCISE = Exercise(
     mistakes=(
         *alike("A multiplication and the addition that follows it count as 2.",
                "How many operations is one step of a dot product?",
-               ("multiply-add counted as 1", {"multiply_add": lambda count: count}, "The answer is half of what it should be."),
-               ("multiply-add counted as 4", {"multiply_add": lambda count: 4 * count}, "The answer is twice what it should be.")),
+               ("multiply-add counted as 1", {"multiply_add": lambda count: count}, "The answer is half of what it should be: a multiply-add counts as 1, or each byte twice."),
+               ("multiply-add counted as 4", {"multiply_add": lambda count: 4 * count}, "The answer is twice what it should be: a multiply-add counts as 4, or each byte as a half.")),
         *alike("Attention has two products: the query with the keys, and the weights with the values.",
                "Which two products does a query take part in?",
                ("A V left out", {"mixture": lambda n_k, d_v: 0}, "Only the scores are counted over the line."),
                ("scores left out", {"scores": lambda n_k, d_k: 0}, "Only the product with the values is counted over the line.")),
+        Mistake("d_k and d_v mixed up",
+                change=({"mixture": lambda n_k, d_v: 0, "scores": lambda n_k, d_k: 2 * n_k * d_k},
+                        {"mixture": lambda n_k, d_v: 2 * n_k * d_v, "scores": lambda n_k, d_k: 0}),
+                does="The operations are right only where d_k and d_v are equal.",
+                why="Keys have d_k features and values d_v: one product takes n_k * d_k multiply-adds, the other n_k * d_v.",
+                ask="How many features has a key, and how many has a value?"),
         *alike(COUNTED, WHICH_BYTES,
                ("only keys moved", {"value": lambda n_k, d_v: 0}, "The bytes of the values are missing."),
                ("only values moved", {"key": lambda n_k, d_k: 0}, "The bytes of the keys are missing."),

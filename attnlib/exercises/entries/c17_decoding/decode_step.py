@@ -116,6 +116,14 @@ DECODE_MISTAKES = (
             does="The returned caches hold the new position alone.",
             why="The next step needs all positions so far.",
             ask="How many positions must the returned caches have?"),
+    Mistake("new value added to the output",
+            change=tuple({"seen": lambda keys, values, key_cache, value_cache, *new: (key_cache, value_cache),
+                          "order": lambda output, keys, values, part=part: (
+                              part * (output + values[..., -1:, :]), keys, values)} for part in (1, 0.5)),
+            does="The old positions are attended to by themselves, and the new value is added to their output, "
+                 "or averaged with it.",
+            why="The new position competes with the others: its weight comes out of the same softmax.",
+            ask="Which score belongs to the new position, and what does it do to the weights of the others?"),
     Mistake("new position in front", change=_both(_in_front),
             does="The new key or value stands at position 0 of its cache.",
             why="Positions are in the order of time: the newest stands last. Attention alone would not "

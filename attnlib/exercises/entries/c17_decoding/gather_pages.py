@@ -101,7 +101,9 @@ EXERCISE = Exercise(
         *alike("The last page may be filled in part: the sequence ends after length positions.",
                "How many rows has your answer, and how many positions has the sequence?",
                ("last page not cut", ({"cut": lambda rows, length, pages: rows},
-                                      {"entries": _needed, "cut": lambda rows, length, pages: rows}),
+                                      {"entries": _needed, "cut": lambda rows, length, pages: rows},
+                                      {"answer": lambda pages, table, length: pages[table][:, :length].reshape(
+                                          -1, pages.shape[-1])}),
                 "What stands behind the end of the sequence comes back too."),
                ("unfilled last page dropped", {"cut": _whole_pages}, "Only whole pages come back: the last positions are missing."),
                ("one position left out", {"cut": lambda rows, length, pages: rows[:length - 1]}, "The last position is missing.")),

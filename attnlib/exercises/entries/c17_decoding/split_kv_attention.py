@@ -113,6 +113,16 @@ def _by_length(parts, weights_of):
     return sum(part.n_keys * part.out for part in parts) / sum(part.n_keys for part in parts)
 
 
+def _along_the_first_axis(query, key, value, n_splits):
+    def part(key, value):
+        scores = query @ np.swapaxes(key, -1, -2) / np.sqrt(query.shape[-1])
+        return softmax_of(scores) @ value, np.logaddexp.reduce(scores, axis=-1, keepdims=True)
+
+    outs, lses = map(np.stack, zip(*map(part, np.array_split(key, n_splits), np.array_split(value, n_splits))))
+    shares = _partial_weights(lses)
+    return (shares * outs).sum(axis=0) / shares.sum(axis=0)
+
+
 def _rescaled(numerator, denominator):
     """Accumulators and sums added up, each rescaled to the common maximum or not."""
     def merge(parts, weights_of):
@@ -331,6 +341,10 @@ MERGE_MISTAKES = (
             does="The parts are weighted by powers of 2 of natural logarithms.",
             why="exp undoes the natural logarithm; a power of 2 undoes log2.",
             ask="Which base has your logarithm, and which your exponential?"),
+    Mistake("split along the first axis", change={"answer": _along_the_first_axis},
+            does="It is right for two axes. With leading axes the sequences are dealt out, and not their keys.",
+            why="np.array_split and np.split cut along axis 0 where no axis is named. Keys run along the last axis but one.",
+            ask="Which axis counts the keys, however many axes there are in front?"),
     Mistake("remainder dropped", change={"split": _floor_split},
             does="It is right if n_splits divides n_k. Otherwise the last keys are not read.",
             why="n_k // n_splits keys a part leave up to n_splits - 1 keys over.",
