@@ -164,3 +164,49 @@ def ranges_without_a_mask(first, last, n_k, block_k, left, right):
 def ranges_as_if_causal(first, last, n_k, block_k, left, right):
     start, _, edge, end = _four(first, last, n_k, block_k, left, right)
     return start, start, edge, end
+
+
+@answers.wrong("some and every mixed up")
+def ranges_the_other_way_round(first, last, n_k, block_k, left, right):
+    return ranges_by_arithmetic(last, first, n_k, block_k, left, right)
+
+
+@answers.wrong("last key left out")
+def ranges_to_the_last_key(first, last, n_k, block_k, left, right):
+    start, whole, edge, _ = _four(first, last, n_k, block_k, left, right)
+    return start, whole, edge, n_k - 1 if right is None else min(n_k - 1, last + right)
+
+
+@answers.wrong("last key left out")
+def ranges_to_both_last_keys(first, last, n_k, block_k, left, right):
+    last_seen = n_k - 1 if right is None else min(n_k - 1, last + right)
+    last_by_all = n_k - 1 if right is None else min(n_k - 1, first + right)
+    start = 0 if left is None else max(0, first - left) // block_k * block_k
+    whole = 0 if left is None else math.ceil(max(0, last - left) / block_k) * block_k
+    edge = last_by_all // block_k * block_k
+    if whole >= edge:
+        whole = edge = start
+    return start, whole, edge, last_seen
+
+
+@answers.wrong("causal whatever the limits")
+def ranges_of_the_ladder(first, last, n_k, block_k, left, right):
+    return 0, 0, (first + 1) // block_k * block_k, last + 1
+
+
+@answers.wrong("start below 0")
+def ranges_from_below(first, last, n_k, block_k, left, right):
+    start = 0 if left is None else (first - left) // block_k * block_k
+    whole = 0 if left is None else -((left - last) // block_k) * block_k
+    _, _, edge, end = _four(first, last, n_k, block_k, None, right)
+    if whole >= edge:
+        whole = edge = start
+    return start, whole, edge, end
+
+
+@answers.wrong("start below 0")
+def ranges_with_n_k_for_none(first, last, n_k, block_k, left, right):
+    left, right = n_k if left is None else left, n_k if right is None else right
+    start, whole = (first - left) // block_k * block_k, math.ceil((last - left) / block_k) * block_k
+    edge, end = min(n_k, first + right + 1) // block_k * block_k, min(n_k, last + right + 1)
+    return (start, whole, edge, end) if whole < edge else (start, start, start, end)

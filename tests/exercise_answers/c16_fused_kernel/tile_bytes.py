@@ -90,3 +90,13 @@ def bytes_like_operations(block_q, block_k, d_k, d_v, itemsize):
 @answers.wrong("another unit")
 def bytes_in_kib(block_q, block_k, d_k, d_v, itemsize):
     return itemsize * (block_q * d_k + block_k * d_k + block_k * d_v) / 1024
+
+
+@answers.wrong("another unit")
+def bytes_in_whole_kib(block_q, block_k, d_k, d_v, itemsize):
+    return (block_q * d_k + block_k * d_k + block_k * d_v) * itemsize // 1024
+
+
+@answers.wrong("divided by itemsize")
+def bytes_by_division(block_q, block_k, d_k, d_v, itemsize):
+    return (block_q * d_k + block_k * d_k + block_k * d_v) // itemsize

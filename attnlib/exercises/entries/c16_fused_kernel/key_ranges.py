@@ -1,7 +1,7 @@
 """The exercise key_ranges."""
 
 from ...families.counts import number_cases
-from ...model import Case, Exercise, Step, alike, ways
+from ...model import Case, Exercise, Mistake, Step, alike, ways
 
 NONE = 10**9
 
@@ -27,6 +27,16 @@ def _up(position, size):
     return -(-position // size) * size
 
 
+def _from_below(key, size):
+    return _down(key if abs(key) < NONE // 2 else 0, size)
+
+
+def _n_k_for_no_limit(first, last, n_k, size, left, right):
+    left, right = n_k if left is None else left, n_k if right is None else right
+    return _none_whole(_down(first - left, size), _up(last - left, size), _down(min(n_k, first + right + 1), size),
+                       min(n_k, last + right + 1))
+
+
 def _none_whole(start, whole, edge, end):
     return (start, whole, edge, end) if whole < edge else (start, start, start, end)
 
@@ -40,6 +50,13 @@ WHICH_QUERY = "In a block of queries 4 to 7 that see 2 keys back and none ahead:
 WHICH_CUT = "With blocks of 4 keys, in which block does key 6 lie, and where does that block begin?"
 
 KEY_RANGES_MISTAKES = (
+    Mistake("some and every mixed up",
+            change={"first_seen": lambda first, last, left: last - left, "end_seen": lambda first, last, right: first + right + 1,
+                    "first_by_all": lambda first, last, left: first - left,
+                    "end_by_all": lambda first, last, right: last + right + 1},
+            does="Start and end are taken from what every query sees, and whole and edge from what some query sees.",
+            why="A key that one query sees has to be read; a block is whole if no query of the block needs a mask in it.",
+            ask=WHICH_QUERY),
     *alike("What some query sees begins with the first query's first key, and ends with the last query's last one.",
            WHICH_QUERY,
            ("start from the last query", {"first_seen": lambda first, last, left: last - left},
@@ -64,7 +81,12 @@ KEY_RANGES_MISTAKES = (
            ("last key left out", ({"end_seen": lambda first, last, right: last + right,
                                    "end_by_all": lambda first, last, right: first + right},
                                   {"end_seen": lambda first, last, right: last + right},
-                                  {"end_by_all": lambda first, last, right: first + right}),
+                                  {"end_by_all": lambda first, last, right: first + right},
+                                  # the last key is kept below n_k, not the end
+                                  {"end": lambda key, n_k, size: min(n_k, key) - 1,
+                                   "edge": lambda key, n_k, size: _down(min(n_k, key) - 1, size)},
+                                  {"end": lambda key, n_k, size: min(n_k, key) - 1},
+                                  {"edge": lambda key, n_k, size: _down(min(n_k, key) - 1, size)}),
             "A range ends with the last key that is seen, and not after it."),
            ("one key too many at the end", ({"end_seen": lambda first, last, right: last + right + 2,
                                              "end_by_all": lambda first, last, right: first + right + 2},
@@ -97,7 +119,8 @@ KEY_RANGES_MISTAKES = (
             "The end is where the last block begins that is needed in part: its keys are not read.")),
     *alike("There are keys 0 to n_k - 1 and no others, wherever a query's window reaches.",
            "Which keys does query 1 see with left = 3, and which the last one with right = 3?",
-           ("start below 0", ways("start", lambda key, size: _down(key if key > -NONE // 2 else 0, size)),
+           ("start below 0", ({"start": _from_below}, {"start": _from_below, "whole": lambda key, size: -_from_below(-key, size)},
+                              {"answer": _n_k_for_no_limit}),
             "The start is negative where the window reaches back beyond the first key."),
            ("end beyond the keys", ways("end", lambda key, n_k, size: key if key < NONE else n_k),
             "The end is larger than n_k where the window reaches beyond the last key."),
@@ -124,7 +147,9 @@ KEY_RANGES_MISTAKES = (
            ("left limit ignored", {"limits": lambda left, right: (NONE, _limits(left, right)[1])},
             "The keys are read from the first one on, whatever left says."),
            ("right limit ignored", {"limits": lambda left, right: (_limits(left, right)[0], NONE)},
-            "The keys are read up to the last one, whatever right says.")),
+            "The keys are read up to the last one, whatever right says."),
+           ("causal whatever the limits", {"limits": lambda left, right: (NONE, 0)},
+            "The answer is the one of a causal mask, whatever left and right say.")),
     *alike("Where no block is whole, whole and edge are both the start: the first loop and the second have nothing to do, and "
            "the third reads all.",
            "Which of your four numbers are equal for one block of queries and one block of keys on the diagonal?",

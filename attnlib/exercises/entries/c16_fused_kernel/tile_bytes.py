@@ -86,7 +86,13 @@ EXERCISE = Exercise(
                 does="Keys and values are counted twice, as for two stages.",
                 why="One tile of each is asked for. A second one, which is on its way, comes on top.",
                 ask="How many tiles of keys does the question speak of?"),
-        Mistake(UNIT_NAMES, change=units(1e-3, 1e-6, 1e-9, 1 / 1024, 1 / 1024 ** 2),
+        Mistake("divided by itemsize", change=({"itemsize": lambda size: 1 / size}, {"answer": (
+                    lambda q, k, d_k, d_v, size: (q * d_k + k * d_k + k * d_v) // size)}),
+                does="The numbers of the tiles are divided by itemsize.",
+                why="Each number takes itemsize bytes, so there are more bytes than numbers.",
+                ask="How many bytes do ten numbers of 4 bytes take?"),
+        Mistake(UNIT_NAMES, change=units(1e-3, 1e-6, 1e-9, 1 / 1024, 1 / 1024 ** 2) + tuple(
+                    {"unit": lambda count, size=size: count // size} for size in (1000, 1024)),
                 does="The answer is a thousand times too small, and more.",
                 why="Bytes are asked for, not kilobytes.",
                 ask="Where does your function divide by a power of 10 or of 1024?"),
