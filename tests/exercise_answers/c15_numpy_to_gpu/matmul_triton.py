@@ -173,6 +173,7 @@ for number, (names, function) in enumerate((
     (["edge not masked"], launched("store not masked")),
     (["edge filled with another number than 0"], launched("minus infinity")),
     (["edge filled with another number than 0"], launched("minus infinity", block=32)),
+    (["grid's axes swapped"], launched(block=64, grid=lambda m, n, block: (triton.cdiv(n, block), triton.cdiv(m, block)))),
     (["grid's axes swapped"], launched(grid=lambda m, n, block: (triton.cdiv(n, block), triton.cdiv(m, block)))),
     (["sums in half precision"], launched("half")),
     (["sums in half precision"], launched("half", block=32)),

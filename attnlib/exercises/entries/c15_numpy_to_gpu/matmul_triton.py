@@ -177,8 +177,9 @@ MATMUL_MISTAKES = (
                for change in _stops(*ends)(block)),
             f"Rows or columns after the last full tile are not written: they are {NEVER_WRITTEN:.0f}, the checker's mark in "
             "torch.empty, or 0."),
-           ("grid's axes swapped", _any_block(lambda block: [_written(
-               lambda i, j, m, n: (i < -(-n // block) * block) & (j < -(-m // block) * block), blank) for blank in BLANKS]),
+           ("grid's axes swapped", tuple(_written(
+               lambda i, j, m, n, block=block: (i < -(-n // block) * block) & (j < -(-m // block) * block), blank)
+               for block in BLOCKS[:3] for blank in BLANKS),
             "Along the rows there are as many programs as the columns need, and the other way round. Tiles without a program hold "
             f"{NEVER_WRITTEN:.0f}, the checker's mark in torch.empty, or 0.")),
     Mistake("edge filled with another number than 0", change=tuple(
@@ -241,7 +242,7 @@ def matmul_triton_cases():
         case(SQUARE, [[1, 2], [3, 4]], [[0, 1], [2, 5]]), drawn(SQUARE, 16, 16, 16), drawn(SQUARE, 7, 7, 7),
         drawn("sizes of 64", 64, 64, 64), drawn("many tiles along k", 3, 300, 5), drawn("many tiles along k", 17, 150, 2),
         drawn("many tiles of the output", 150, 7, 5), drawn("many tiles of the output", 3, 5, 150),
-        drawn("many tiles of the output", 37, 41, 75),
+        drawn("many tiles of the output", 37, 41, 75), drawn("many tiles of the output", 70, 3, 150),
         drawn("one row", 1, 19, 23), drawn("one column", 23, 19, 1), drawn("a sum of one product", 5, 1, 7),
         case(STRIDED, *turned), case(STRIDED, normal(4, 6, seed=115), normal(5, 6, seed=116).T),
         case(FLOAT16, [[1, 2], [0, 3], [1, 1]], [[2, 1], [1, 4]], np.float16), drawn(FLOAT16, 5, 37, 7, np.float16),
