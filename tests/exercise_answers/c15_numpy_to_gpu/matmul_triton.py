@@ -119,6 +119,9 @@ def wrong_kernel(a_ptr, b_ptr, out_ptr, m, n, k, BLOCK: tl.constexpr, HOW: tl.co
         elif HOW == "stride of a":
             a = tl.load(a_ptr + row[:, None] * k + at[None, :], mask=rows & inside[None, :], other=0.0)
             b = tl.load(b_ptr + at[:, None] * k + column[None, :], mask=inside[:, None] & columns, other=0.0)
+        elif HOW == "minus infinity":
+            a = tl.load(a_ptr + row[:, None] * k + at[None, :], mask=rows & inside[None, :], other=-float("inf"))
+            b = tl.load(b_ptr + at[:, None] * n + column[None, :], mask=inside[:, None] & columns, other=-float("inf"))
         elif HOW == "b transposed":
             a = tl.load(a_ptr + row[:, None] * k + at[None, :], mask=rows & inside[None, :], other=0.0)
             b = tl.load(b_ptr + at[:, None] + column[None, :] * k, mask=inside[:, None] & columns, other=0.0)
@@ -136,6 +139,10 @@ def wrong_kernel(a_ptr, b_ptr, out_ptr, m, n, k, BLOCK: tl.constexpr, HOW: tl.co
             total += tl.dot(a, b, input_precision="ieee")
     if HOW == "store transposed":
         tl.store(out_ptr + row[:, None] + column[None, :] * m, total, mask=(row[:, None] < m) & (column[None, :] < n))
+    elif HOW == "stride of the output":
+        tl.store(out_ptr + row[:, None] * m + column[None, :], total, mask=(row[:, None] < m) & (column[None, :] < n))
+    elif HOW == "store not masked":
+        tl.store(out_ptr + row[:, None] * n + column[None, :], total)
     elif HOW != "no store":
         tl.store(out_ptr + row[:, None] * n + column[None, :], total, mask=(row[:, None] < m) & (column[None, :] < n))
 
@@ -159,9 +166,15 @@ for number, (names, function) in enumerate((
     (["tail block dropped"], launched("tail")),
     (["only the last block summed"], launched("last")),
     (["pointers not moved on"], launched("not moved")),
-    (["no mask on the load"], launched("not masked")),
-    (["no mask on the load"], launched("inner not masked")),
+    (["edge not masked"], launched("not masked")),
+    (["edge not masked"], launched("inner not masked")),
     (["another matrix's row stride"], launched("stride of a")),
+    (["another matrix's row stride"], launched("stride of the output")),
+    (["edge not masked"], launched("store not masked")),
+    (["edge filled with another number than 0"], launched("minus infinity")),
+    (["edge filled with another number than 0"], launched("minus infinity", block=32)),
+    (["grid's axes swapped"], launched(block=64, grid=lambda m, n, block: (triton.cdiv(n, block), triton.cdiv(m, block)))),
+    (["grid's axes swapped"], launched(grid=lambda m, n, block: (triton.cdiv(n, block), triton.cdiv(m, block)))),
     (["sums in half precision"], launched("half")),
     (["sums in half precision"], launched("half", block=32)),
     (["b read transposed"], launched("b transposed")),

@@ -108,3 +108,38 @@ def addresses_that_exist(tile, block, shape, strides):
     row = np.arange(tile[0] * block[0], min((tile[0] + 1) * block[0], shape[0]))
     column = np.arange(tile[1] * block[1], min((tile[1] + 1) * block[1], shape[1]))
     return row[:, None] * strides[0] + column * strides[1]
+
+
+@answers.wrong("address held against the size")
+def addresses_up_to_the_last(tile, block, shape, strides):
+    addresses = written(exists=lambda row, column, sizes: True)(tile, block, shape, strides)
+    last = (shape[0] - 1) * strides[0] + (shape[1] - 1) * strides[1]
+    return np.where(addresses <= last, addresses, -1)
+
+
+@answers.wrong("place inside of the tile masked")
+def addresses_with_a_mask_of_the_first_tile(tile, block, shape, strides):
+    r, c = np.arange(block[0])[:, None], np.arange(block[1])
+    addresses = (tile[0] * block[0] + r) * strides[0] + (tile[1] * block[1] + c) * strides[1]
+    return np.where((r < shape[0]) & (c < shape[1]), addresses, -1)
+
+
+@answers.wrong("held back at the edge")
+def addresses_clipped(tile, block, shape, strides):
+    row = np.clip(tile[0] * block[0] + np.arange(block[0]), 0, shape[0] - 1)
+    column = np.clip(tile[1] * block[1] + np.arange(block[1]), 0, shape[1] - 1)
+    return np.add.outer(row * strides[0], column * strides[1])
+
+
+@answers.wrong("begun again at the edge")
+def addresses_round_the_edge(tile, block, shape, strides):
+    row = (tile[0] * block[0] + np.arange(block[0])) % shape[0]
+    column = (tile[1] * block[1] + np.arange(block[1])) % shape[1]
+    return np.add.outer(row * strides[0], column * strides[1])
+
+
+@answers.wrong("tile taken for one piece of memory")
+def addresses_in_one_piece(tile, block, shape, strides):
+    addresses = by_loops(tile, block, shape, strides)
+    first = tile[0] * block[0] * strides[0] + tile[1] * block[1] * strides[1]
+    return np.where(addresses < 0, -1, first + np.arange(addresses.size).reshape(block))

@@ -71,6 +71,34 @@ def _rows_apart(array, apart):
     return array.ravel()[at] if at.max() < array.size else out_of_bounds()
 
 
+def _written_apart(block, blank):
+    """The output's rows are written m numbers apart, tile after tile."""
+    def store(output):
+        m, n = output.shape
+        if (m - 1) * m + n > m * n:
+            out_of_bounds()
+        flat = np.full(m * n, blank)
+        for top in range(0, m, block):
+            for left in range(0, n, block):
+                for i in range(top, min(top + block, m)):
+                    flat[i * m + left:i * m + min(left + block, n)] = output[i, left:left + block]
+        return flat.reshape(m, n)
+
+    return {"store": store}
+
+
+def _filled(with_a, with_b):
+    """The sum also counts what the loads fill in beyond k."""
+    def variant(block):
+        def product(a, b):
+            beyond = -a.shape[1] % block
+            return a @ b + (beyond * with_a * with_b if beyond else 0.0)
+
+        return {"product": product}
+
+    return variant
+
+
 def _no_mask(block, sizes):
     """Tiles reach beyond the tensors unless each of these sizes is a multiple of the block."""
     def loads(a, b):
@@ -129,7 +157,7 @@ MATMUL_MISTAKES = (
             "Every step of the loop reads the first tiles again."),
            ("mean over the blocks", tuple(map(_tiles_added(lambda parts: sum(parts) / len(parts)), BLOCKS)),
             "The sum is divided by the number of tiles.")),
-    Mistake("no mask on the load", change=_any_block(
+    Mistake("edge not masked", change=_any_block(
                 lambda block: [_no_mask(block, sizes) for sizes in ("mkn", "mk", "k", "kn")]),
             does="The kernel reads or writes beyond a tensor where a size is no multiple of the block.",
             why="Tiles have a fixed size. What lies beyond the edge belongs to the next row or to somebody else: each "
@@ -148,7 +176,17 @@ MATMUL_MISTAKES = (
                change for block in BLOCKS[:3] for ends in ((_whole_blocks, _whole_blocks), (_all, _whole_blocks), (_whole_blocks, _all))
                for change in _stops(*ends)(block)),
             f"Rows or columns after the last full tile are not written: they are {NEVER_WRITTEN:.0f}, the checker's mark in "
-            "torch.empty, or 0.")),
+            "torch.empty, or 0."),
+           ("grid's axes swapped", tuple(_written(
+               lambda i, j, m, n, block=block: (i < -(-n // block) * block) & (j < -(-m // block) * block), blank)
+               for block in BLOCKS[:3] for blank in BLANKS),
+            "Along the rows there are as many programs as the columns need, and the other way round. Tiles without a program hold "
+            f"{NEVER_WRITTEN:.0f}, the checker's mark in torch.empty, or 0.")),
+    Mistake("edge filled with another number than 0", change=tuple(
+                _filled(*fill)(block) for fill in ((-np.inf, -np.inf), (-np.inf, 0.0), (1.0, 1.0)) for block in BLOCKS),
+            does="Where k is no multiple of the block, the sum also counts what the loads fill in beyond k.",
+            why="Only 0 leaves a sum of products as it is. -inf belongs beyond a row before a softmax.",
+            ask="What is `other` in your loads, and what does it add to the sum?"),
     Mistake("nothing written", change=tuple(
                 {"answer": lambda a, b, blank=blank: np.full((len(a), b.shape[1]), blank)} for blank in BLANKS),
             does=f"The output holds what it was made with: {NEVER_WRITTEN:.0f}, the checker's mark in torch.empty, or 0.",
@@ -166,10 +204,11 @@ MATMUL_MISTAKES = (
            ("entries multiplied in pairs", {"product": lambda a, b: a * b},
             "Entries of the same place are multiplied, and nothing is summed.")),
     Mistake("another matrix's row stride", change=(
-                {"loads": lambda a, b: (a, _rows_apart(b, a.shape[1]))}, {"loads": lambda a, b: (_rows_apart(a, b.shape[1]), b)}),
-            does="The rows of b are looked for k numbers apart, or those of a n apart.",
+                {"loads": lambda a, b: (a, _rows_apart(b, a.shape[1]))}, {"loads": lambda a, b: (_rows_apart(a, b.shape[1]), b)},
+                *_any_block(lambda block: [_written_apart(block, blank) for blank in BLANKS])),
+            does="The rows of b are looked for k numbers apart, those of a n apart, or those of the output are written m apart.",
             why="In a of shape (m, k) the rows begin k numbers apart, in b of shape (k, n) and in the output n.",
-            ask="How many columns has b, and where does its second row begin?"),
+            ask="How many columns has each of the three, and where does its second row begin?"),
     Mistake("sums in half precision", change=tuple(map(_sums_in_half, BLOCKS[:3])),
             does="The sum so far has the digits of float16.",
             why="What is stored may have 16 bits; what is added up has 32, or each step rounds away what the next one needs.",
@@ -203,7 +242,7 @@ def matmul_triton_cases():
         case(SQUARE, [[1, 2], [3, 4]], [[0, 1], [2, 5]]), drawn(SQUARE, 16, 16, 16), drawn(SQUARE, 7, 7, 7),
         drawn("sizes of 64", 64, 64, 64), drawn("many tiles along k", 3, 300, 5), drawn("many tiles along k", 17, 150, 2),
         drawn("many tiles of the output", 150, 7, 5), drawn("many tiles of the output", 3, 5, 150),
-        drawn("many tiles of the output", 37, 41, 75),
+        drawn("many tiles of the output", 37, 41, 75), drawn("many tiles of the output", 70, 3, 150),
         drawn("one row", 1, 19, 23), drawn("one column", 23, 19, 1), drawn("a sum of one product", 5, 1, 7),
         case(STRIDED, *turned), case(STRIDED, normal(4, 6, seed=115), normal(5, 6, seed=116).T),
         case(FLOAT16, [[1, 2], [0, 3], [1, 1]], [[2, 1], [1, 4]], np.float16), drawn(FLOAT16, 5, 37, 7, np.float16),

@@ -40,11 +40,39 @@ def _both(place):
     return ({**rows, **columns}, rows, columns)
 
 
-def _masked_by_address(tile, block, shape, strides):
-    row = tile[0] * block[0] + np.arange(block[0])[:, None]
-    column = tile[1] * block[1] + np.arange(block[1])[None, :]
-    addresses = row * strides[0] + column * strides[1]
-    return np.where(addresses < shape[0] * shape[1], addresses, -1)
+def _places(tile, block):
+    """Rows and columns of the tile, those beyond the matrix too."""
+    return tile[0] * block[0] + np.arange(block[0])[:, None], tile[1] * block[1] + np.arange(block[1])[None, :]
+
+
+def _masked_by_address(limit):
+    def answer(tile, block, shape, strides):
+        row, column = _places(tile, block)
+        addresses = row * strides[0] + column * strides[1]
+        return np.where(addresses < limit(shape, strides), addresses, -1)
+
+    return {"answer": answer}
+
+
+def _brought_back(back):
+    """No mask: `back(place, size)` is an existing place along an axis."""
+    def answer(tile, block, shape, strides):
+        row, column = (back(place, size) for place, size in zip(_places(tile, block), shape))
+        return row * strides[0] + column * strides[1]
+
+    return {"answer": answer}
+
+
+def _masked_inside(tile, block, shape, strides):
+    row, column = _places(tile, block)
+    inside = (row - row[0, 0] < shape[0]) & (column - column[0, 0] < shape[1])
+    return np.where(inside, row * strides[0] + column * strides[1], -1)
+
+
+def _one_piece(tile, block, shape, strides):
+    row, column = _places(tile, block)
+    addresses = row[0, 0] * strides[0] + column[0, 0] * strides[1] + np.arange(block[0] * block[1]).reshape(block)
+    return np.where((row < shape[0]) & (column < shape[1]), addresses, -1)
 
 
 TILE_MISTAKES = (
@@ -78,6 +106,8 @@ TILE_MISTAKES = (
            ("block's width instead of the row's stride", ways(
                "strides", lambda strides, shape, block: (block[1], strides[1]), lambda strides, shape, block: (block[1], 1)),
             "Rows are taken to be block[1] apart, as if the tile lay in memory by itself."),
+           ("tile taken for one piece of memory", {"answer": _one_piece},
+            "From the tile's first entry on each address is one more than the one before, also from row to row."),
            ("bytes instead of numbers", ways("strides", *(
                lambda strides, shape, block, b=b: (b * strides[0], b * strides[1]) for b in (2, 4, 8))),
             "The addresses count bytes.")),
@@ -105,10 +135,19 @@ TILE_MISTAKES = (
                lambda row, column, shape: (row < shape[1]) & (column < shape[0]),
                lambda row, column, shape: (row < shape[1]) & (column < shape[1]),
                lambda row, column, shape: (row < shape[0]) & (column < shape[0])),
-            "A row is compared with shape[1] or a column with shape[0].")),
-    Mistake("address held against the size", change={"answer": _masked_by_address},
-            does="A place counts as existing if its address is below the number of entries.",
-            why="Beyond the end of a row the address is that of the next row's beginning: small enough, and somebody else's.",
+            "A row is compared with shape[1] or a column with shape[0]."),
+           ("place inside of the tile masked", {"answer": _masked_inside},
+            "The mask looks at the place inside of the tile, which begins at 0 in every tile."),
+           ("held back at the edge", _brought_back(lambda place, size: np.minimum(place, size - 1)),
+            "Places beyond the edge have the address of the last row or column."),
+           ("begun again at the edge", _brought_back(lambda place, size: place % size),
+            "Beyond the edge rows and columns begin again at the front.")),
+    Mistake("address held against the size", change=(
+                _masked_by_address(lambda shape, strides: shape[0] * shape[1]),
+                _masked_by_address(lambda shape, strides: shape[0] * strides[0]),
+                _masked_by_address(lambda shape, strides: 1 + sum((n - 1) * stride for n, stride in zip(shape, strides)))),
+            does="A place counts as existing if its address is small enough.",
+            why="Beyond the edge of a matrix the memory goes on: an address there may be small enough, and somebody else's.",
             ask="Which address has the place one beyond the end of the first row?"),
     Mistake("another mark than -1", change=ways("hide", *(
                 lambda addresses, exists, mark=mark: np.where(exists, addresses, mark) for mark in (0, np.nan, -np.inf, np.inf))),
