@@ -48,6 +48,16 @@ def compare_figures(item):
 # --- several workers ---
 
 @functools.cache
+@pytest.hookimpl(tryfirst=True)
+def pytest_runtest_makereport(item, call):
+    """An endless recursion that catches itself leaves thousands of errors, each the context of the next: hours to print."""
+    error = call.excinfo and call.excinfo.value
+    for _ in range(5):
+        error = error and (error.__cause__ or error.__context__)
+    if error:
+        error.__cause__ = error.__context__ = None
+
+
 def shares(path):
     """Whether the tests in a file use what is slow to make again: one kernel, or fixtures of the module."""
     return path.suffix == ".ipynb" or 'scope="module"' in path.read_text(encoding="utf-8")
