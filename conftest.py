@@ -45,9 +45,6 @@ def compare_figures(item):
         raise NbCellError(item.cell_num, problem, item.cell.source)
 
 
-# --- several workers ---
-
-@functools.cache
 @pytest.hookimpl(tryfirst=True)
 def pytest_runtest_makereport(item, call):
     """An endless recursion that catches itself leaves thousands of errors, each the context of the next: hours to print."""
@@ -58,6 +55,9 @@ def pytest_runtest_makereport(item, call):
         error.__cause__ = error.__context__ = None
 
 
+# --- several workers ---
+
+@functools.cache
 def shares(path):
     """Whether the tests in a file use what is slow to make again: one kernel, or fixtures of the module."""
     return path.suffix == ".ipynb" or 'scope="module"' in path.read_text(encoding="utf-8")
