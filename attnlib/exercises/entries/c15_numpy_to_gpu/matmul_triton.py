@@ -182,7 +182,7 @@ MATMUL_MISTAKES = (
                for block in BLOCKS[:3] for blank in BLANKS),
             "Along the rows there are as many programs as the columns need, and the other way round. Tiles without a program hold "
             f"{NEVER_WRITTEN:.0f}, the checker's mark in torch.empty, or 0.")),
-    Mistake("edge filled with another number than 0", change=tuple(
+    Mistake("edge not filled by 0", change=tuple(
                 _filled(*fill)(block) for fill in ((-np.inf, -np.inf), (-np.inf, 0.0), (1.0, 1.0)) for block in BLOCKS),
             does="Where k is no multiple of the block, the sum also counts what the loads fill in beyond k.",
             why="Only 0 leaves a sum of products as it is. -inf belongs beyond a row before a softmax.",
