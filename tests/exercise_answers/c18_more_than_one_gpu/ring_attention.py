@@ -263,7 +263,7 @@ def ring_returned_too_early(query_parts, key_parts, value_parts):
         return ring([query], key_parts[:1], value_parts[:1])
 
 
-@answers.wrong("empty pair with log-sum-exp 0")
+@answers.wrong("log-sum-exp 0 for an empty pair")
 def ring_from_nothing(query_parts, key_parts, value_parts):
     outputs = []
     for query in query_parts:

@@ -162,7 +162,7 @@ RING_MISTAKES = (
            ("outputs passed back", {"arrange": _rolled(-1)}, "The list begins with the output of the second part."),
            ("outputs in reverse order", {"arrange": lambda found: found[::-1]},
             "The list begins with the output of the last part, and ends with that of the first.")),
-    Mistake("empty pair with log-sum-exp 0", change=_merges(_from_zero),
+    Mistake("log-sum-exp 0 for an empty pair", change=_merges(_from_zero),
             does="The output is as if there were one more key, with a score of 0 and a value of 0.",
             why="A part without keys has the log-sum-exp -inf, the logarithm of an empty sum: only then it has no share.",
             ask="With which log-sum-exp does your pair begin, and how large is exp of it?"),
