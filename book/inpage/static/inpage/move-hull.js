@@ -69,6 +69,8 @@
       const part = (pixels) => Math.max(-FAR, Math.min(FAR, Math.round((10 * pixels) / one) / 10));
       setQuery([part(event.clientX - left - width / 2), part(top + width / 2 - event.clientY)]);
     };
+    // Chromium takes no touch-action from a shape inside a picture that has moved: the page would scroll away with the finger.
+    handle.addEventListener("touchstart", (event) => event.preventDefault(), { passive: false });
     plane.onpointerdown = plane.onpointermove = drag;
     plane.onpointerup = plane.onpointercancel = () => { isHeld = false; };
     show();
