@@ -1,6 +1,8 @@
 """Figures: every helper draws, colours carry, and the README's figure is what the code makes."""
 
+import importlib
 import inspect
+import pkgutil
 import warnings
 
 import numpy as np
@@ -13,6 +15,7 @@ import matplotlib.pyplot as plt  # noqa: E402
 
 import attnlib  # noqa: E402
 from attnlib import plot  # noqa: E402
+from attnlib.plot import av_product, common  # noqa: E402
 
 SCORES = np.array([1.0, 0.5, 2.5, -0.1])
 WEIGHTS = attnlib.softmax(SCORES)
@@ -21,10 +24,7 @@ VALUE = np.array([[0.0, 1.0], [2.0, 2.0], [3.0, 0.0], [1.0, -1.0]])
 MASKED = attnlib.mask_scores(np.ones((3, 3)), attnlib.causal_mask(3, 3))
 LINE = np.linspace(0, 1, 5)
 WORDS = ["Ada's", "old", "cat", "sleeps"]
-RECORD = {"times": [{"n": n, "is_causal": is_causal, "factor": 1, "contenders": {
-              name: {"ms": {"median": n * ms}} for name, ms in (("attnlib online", 1), ("torch SDPA", 1.01), ("JAX", 3))}}
-              for n in (256, 512) for is_causal in (False, True)],
-          "ladder": [{"n": 512, "steps": {name: {"ms": {"median": ms, "low": 0.9 * ms, "high": 1.1 * ms}}
+RECORD = {"ladder": [{"n": 512, "steps": {name: {"ms": {"median": ms, "low": 0.9 * ms, "high": 1.1 * ms}}
                                           for name, ms in (("naive", 9), ("1 blocks", 2))}}],
           "memory": [{"n": n, "contender": name, "MiB": n * mib} for n in (256, 512)
                      for name, mib in (("attnlib online", 0.1), ("torch SDPA", 0))]}
@@ -47,7 +47,6 @@ FIGURES = {
     "smooth_maximum": (LINE, LINE, LINE),
     "convex_combination": (VALUE, WEIGHTS, WEIGHTS @ VALUE, WORDS),
     "one_query": (SCORES, WEIGHTS, VALUE, WEIGHTS @ VALUE, WORDS),
-    "time_against_n": (RECORD, True),
     "memory_against_n": (RECORD,),
     "memories": (4800, 64),
     "queue_of_jobs": (),
@@ -114,8 +113,10 @@ FIGURES = {
 }
 
 
-def public_figures():
-    return {name for name, thing in vars(plot).items()
+def figures():
+    """Every figure in the modules of the folder, whether attnlib.plot hands it on or not."""
+    modules = [importlib.import_module(f"attnlib.plot.{found.name}") for found in pkgutil.iter_modules(plot.__path__)]
+    return {name for module in modules for name, thing in vars(module).items()
             if inspect.isfunction(thing) and "drawn" in thing.__code__.co_name}
 
 
@@ -133,29 +134,29 @@ def test_every_helper_draws_without_a_warning(name):
 
 
 def test_no_helper_is_left_out():
-    assert public_figures() == set(FIGURES)
+    assert figures() == set(FIGURES)
 
 
 def test_labels_are_moved_apart_and_keep_their_order():
     heights = [0, 5, 0.2, 0.1, 9]
-    moved = plot.spread_out(heights, 1)
+    moved = common.spread_out(heights, 1)
     assert (np.diff(np.sort(moved)) >= 1 - 1e-9).all() and (np.argsort(moved) == np.argsort(heights)).all()
     assert abs(moved - heights).max() <= 1
-    assert (plot.spread_out([3, 1, 2], 0.5) == [3, 1, 2]).all()
+    assert (common.spread_out([3, 1, 2], 0.5) == [3, 1, 2]).all()
 
 
 def test_a_hull_has_its_corners_and_no_other_point():
     square = [(0, 0), (2, 0), (2, 2), (0, 2)]
-    corners = plot.convex_hull(np.array([*square, (1, 1), (1, 0), (0.5, 1.5)]))
+    corners = av_product.convex_hull(np.array([*square, (1, 1), (1, 0), (0.5, 1.5)]))
     assert len(corners) == 4 and set(map(tuple, corners)) == set(square)
     (x, y), (left, below) = corners.T, np.roll(corners, 1, axis=0).T
     assert abs(x @ below - y @ left) / 2 == 4  # in order: the area is the square's
 
 
 def test_every_contender_is_named_where_its_line_ends():
-    plot.time_against_n(RECORD)
+    plot.memory_against_n(RECORD)
     axes, = plt.gcf().axes
-    assert {text.get_text() for text in axes.texts} == {"attnlib online", "torch SDPA", "JAX"}
+    assert {text.get_text() for text in axes.texts} == {"attnlib online", "torch SDPA", "the output alone"}
     assert all(list(line.get_xdata()) == [256, 512] for line in axes.lines)
     plt.close("all")
 
