@@ -1,7 +1,11 @@
 """What the build puts into the pages for their exercises, and what it fetches for that; no browser needed."""
 import importlib.util
 import io
+import json
+import os
 import re
+import subprocess
+import sys
 import zipfile
 
 import nbformat
@@ -11,7 +15,7 @@ from nbformat.v4 import new_code_cell, new_notebook, new_output
 
 from attnlib.exercises.engine.find import exercises
 from book import editions
-from book.inpage import bundle, fetch, licences, move, policy, site
+from book.inpage import bundle, fetch, licences, move, policy, runnable, site
 from book.notebooks import ROOT
 
 needs_runtime = pytest.mark.skipif(
@@ -91,6 +95,50 @@ def test_a_module_that_a_page_has_not_is_left_out(session):
 def test_an_error_in_the_standard_library_is_the_learners_line(session):
     source = "import os\ndef dot_score(query, key):\n    return os.path.join(None)"
     assert "line 3: return os.path.join(None)" in session.check("dot_score", source, [])["message"]
+
+
+@pytest.mark.parametrize("cells, found", [
+    (["import math, torch", "math.pi", "torch.ones(2)"], {0, 2}),
+    (["import torch\nhas_gpu = torch.cuda.is_available()\nimport math", "math.pi", "if has_gpu:\n    print(1)"], {0, 2}),
+    (["try:\n    import triton\nexcept ImportError:\n    from attnlib import no_triton as triton", "triton.jit"], {0, 1}),
+    (["from concurrent.futures import ThreadPoolExecutor", "def clock(job):\n    ThreadPoolExecutor(job)", "clock(1)"], {0, 1, 2}),
+    (["import torch", "x = torch.ones(2)", "def f(x):\n    return x", "f(3)", "x + 1", "x = 1", "x + 1"], {0, 1, 4}),
+    (["import torch", "rules = {torch.e}", "rules |= {1}", "rules[0] = 1"], {0, 1, 2, 3}),
+    (["import torch", "kept = {}", "torch.no()\nall = {**kept}", "all"], {0, 2, 3}),  # the error ended the cell
+    (["import torch", "name = torch.e", "for name in 'ab':\n    print(name)", "[name for name in 'ab']"], {0, 1}),
+    (["text = 'import torch'", "text", "not python", "# torch\n1"], set()),
+])
+def test_a_cell_is_run_elsewhere_if_it_rests_on_what_a_page_has_not(cells, found):
+    assert runnable.elsewhere(cells) == found
+
+
+AS_IN_A_PAGE = r"""
+import json, sys
+from book.inpage.worker import session
+session.without_figures()
+sys.modules.update({name: None for name in ("concurrent.futures", "subprocess", "torch", "triton")})
+here, (cells, wanted) = session.Session(), json.load(sys.stdin)
+for n, want in wanted:
+    found = here.run(cells[:n + 1])["message"]
+    if found.strip() != want.strip():
+        print(f"cell {n + 1}: {cells[n]}\n{found}")
+"""
+
+
+@pytest.mark.parametrize("path", sorted(ROOT.glob("chapters/09*.ipynb")) + sorted(ROOT.glob("chapters/1[4-8]*.ipynb")),
+                         ids=lambda path: path.stem)
+def test_cells_that_a_page_offers_print_what_the_book_prints(path):
+    """The other chapters import nothing that a page has not."""
+    cells = nbformat.read(path, as_version=4).cells
+    sources = [cell.source if cell.cell_type == "code" else "" for cell in cells]
+    offered = [n for n, source in enumerate(sources) if source and n not in runnable.elsewhere(sources)
+               and not re.match(r"check\(|predict\(|import importlib", source)]
+    wanted = [(n, "".join(output.get("text", "") or output.get("data", {}).get("text/plain", "")
+                          for output in cells[n].outputs if output.output_type != "display_data")) for n in offered]
+    said = subprocess.run([sys.executable, "-c", AS_IN_A_PAGE], input=json.dumps([sources, wanted]), text=True,
+                          capture_output=True, cwd=ROOT, env=os.environ | {"OMP_NUM_THREADS": "1"})
+    assert (said.stdout, said.returncode) == ("", 0), said.stderr
+    assert len(offered) >= 5
 
 
 def test_no_count_overflows_where_integers_have_32_bits():

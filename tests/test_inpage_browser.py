@@ -280,6 +280,20 @@ def test_other_cells_run_in_order_and_can_be_edited(softmax):
     panel.locator("pre", has_text="34.908").wait_for()
 
 
+def test_what_rests_on_torch_offers_no_run_and_the_rest_prints_what_the_book_prints(page, address):
+    """All of these cells: no chapter else takes so little time."""
+    page.goto(address + "chapters/17_decoding.html")
+    cells = page.locator(".bd-article .cell")
+    offers = [cell for cell in cells.all() if cell.get_by_role("button", name="Run", include_hidden=True).count()]
+    assert len(offers) > 15 and not any("tl.load" in cell.text_content() for cell in offers)
+    texts = "places => places.map((place) => place.textContent).join('')"
+    for cell in offers:
+        cell.get_by_role("button", name="Run", include_hidden=True).dispatch_event("click")
+        cell.locator(".inpage-output:not([hidden])").wait_for(state="attached")
+        printed = cell.locator(".inpage-output").text_content().strip()
+        assert printed == (cell.locator(".cell_output pre").evaluate_all(texts).strip() or "It prints nothing.")
+
+
 # --- progress ---
 
 def test_progress_goes_into_a_file_and_comes_back(softmax, chromium, address, tmp_path):

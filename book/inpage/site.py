@@ -16,7 +16,7 @@ from docutils import nodes
 from sphinx.transforms import SphinxTransform
 
 from book import address
-from book.inpage import bundle, fetch, move
+from book.inpage import bundle, fetch, move, runnable
 
 CHECK = re.compile(r"""\s*check\((["'])(\w+)\1, *\w+\)\s*""")
 SCRIPTS = ("python.js", "store.js", "editor.js", "exercises.js",
@@ -29,13 +29,20 @@ NO_RUNTIME = "this copy of the book holds no Python for its pages"
 
 
 class Exercises(SphinxTransform):
-    """Before each cell that checks an exercise: its data, or a way to Colab."""
+    """Before each cell that checks an exercise: its data, or a way to Colab.
+
+    What else a page cannot run has the class inpage-elsewhere.
+    """
     default_priority = 210
 
     def apply(self):
         if not is_chapter(self.env.docname):
             return
+        elsewhere = runnable.elsewhere(
+            read_cells(self.env.doc2path(self.env.docname)))
         for cell in list(self.document.findall(nodes.container)):
+            if cell.get("cell") in elsewhere:
+                cell["classes"].append("inpage-elsewhere")
             name = asked_by(cell)
             if name in exercises():
                 text = beside(exercises()[name], self.env.docname)
@@ -127,14 +134,15 @@ def chapters(app):
 
 
 def code_cells(app, page):
-    return read_code(app.env.doc2path(page))
+    return read_cells(app.env.doc2path(page))
 
 
 @functools.cache
-def read_code(path):
+def read_cells(path):
+    """The code of each cell; none where there is text."""
     notebook = nbformat.read(path, as_version=4)
-    return [cell["source"] for cell in notebook["cells"]
-            if cell["cell_type"] == "code"]
+    return [cell["source"] if cell["cell_type"] == "code" else ""
+            for cell in notebook["cells"]]
 
 
 def ship(app, exception):

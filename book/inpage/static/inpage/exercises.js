@@ -1,7 +1,7 @@
 // Exercises and other cells that can be run where they stand.
 (() => {
   const BESIDE = "script.inpage-exercise"; // between a stub and its check
-  const ELSEWHERE = /\b(torch|triton)\b/; // what a page cannot run
+  const ELSEWHERE = ".inpage-elsewhere"; // what a page cannot run
   const { all, make, data, ask, stopIt, editor, read, keep, setDone } = inPage;
   const button = (text, press, properties = {}) =>
     make("button", { type: "button", textContent: text, onclick: press, ...properties });
@@ -146,7 +146,7 @@
       before: cell.previousElementSibling, after: cell.nextElementSibling }));
     for (const { cell, before, after } of found) {
       if (after?.matches(BESIDE)) exercise(cell, after);
-      else if (!ELSEWHERE.test(code(cell)) && !before?.matches(`${BESIDE}, .inpage-colab`)
+      else if (!cell.matches(ELSEWHERE) && !before?.matches(`${BESIDE}, .inpage-colab`)
         && !after?.matches(".inpage-colab")) other(cell);
       else cells.push({ cell, text: () => before?.matches(BESIDE) ? "" : code(cell) });
     }

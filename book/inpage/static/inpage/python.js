@@ -1,7 +1,9 @@
 // The page's Python: a worker that is started by the first question, asked
 // one thing at a time, and ended where it does not answer.
 window.inPage = (() => {
-  const LONGEST = 30; // seconds for one question, once Python is loaded
+  // Seconds for one question, once Python is loaded: the book's own cells end,
+  // on a phone late.
+  const LONGEST = { check: 30, run: 120 };
   const all = (selector, within = document) =>
     [...within.querySelectorAll(selector)];
   const data = JSON.parse(
@@ -72,8 +74,9 @@ window.inPage = (() => {
   };
   const limit = () => {
     clearTimeout(current.timer);
-    current.timer = setTimeout(() => stop(`Stopped after ${LONGEST} seconds. `
-      + "Something here does not end, or is much too slow."), LONGEST * 1000);
+    const longest = LONGEST[current.question.kind];
+    current.timer = setTimeout(() => stop(`Stopped after ${longest} seconds. `
+      + "Something here does not end, or is much too slow."), longest * 1000);
   };
   const stop = (message = "Stopped.") => {
     const wasReady = isReady;
