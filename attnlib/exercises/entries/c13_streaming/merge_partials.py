@@ -217,6 +217,9 @@ MERGE_MISTAKES = (
                               {"dead_rows": lambda out, total: np.where(_column(total == 0), np.nan, out)},
                               *_lse_of(_empty_for_dead(np.nan))),
             "Where both parts are empty, the output or the log-sum-exp is NaN, as -inf - -inf and 0 / 0 are."),
+           ("empty parts guarded only for all queries at once", ways("guard", lambda highest: (
+               np.zeros_like(highest) if np.isneginf(highest).all() else highest)),
+            "A part that is empty for every query is dealt with; one query alone whose parts are both empty gets NaN."),
            ("0 for a row of -inf", _lse_of(_empty_for_dead(0.0)),
             "Where both parts are empty, the log-sum-exp is 0, as if their exponentials summed to 1."),
            ("empty part counted", {"lses": lambda a, b: tuple(np.where(np.isneginf(lse), 0.0, lse) for lse in (a, b))},
