@@ -66,6 +66,25 @@ ALL_SCORES = Mistake(
     ask="Which array in your function grows with n_k, and where does block_size stand in it?")
 
 
+NUMBER_OF_BLOCKS = Mistake(
+    "block_size taken for the number of blocks",
+    does="The smaller block_size is, the more keys are read at once, and the larger, the fewer.",
+    why="A block holds block_size keys, and how many blocks there are follows from n_k. Otherwise a longer text makes longer "
+        "blocks, and they no longer fit where they should.",
+    ask="How many keys does your first block hold for 1000 keys and a block size of 10?")
+
+
+def size_for_number(run, arrays):
+    """NUMBER_OF_BLOCKS where large blocks take little memory and small ones much; arrays as in keeps_all_scores."""
+    n_q, n_k = 96, 1536
+    scores = 8 * n_q * n_k
+    held, outcome = peak_memory(run, *arrays(n_q, n_k), n_k // 2)
+    if outcome.failure or held > 0.3 * scores:
+        return None
+    more, outcome = peak_memory(run, *arrays(n_q, n_k), 2)
+    return NUMBER_OF_BLOCKS if not outcome.failure and more > 0.45 * scores else None
+
+
 def keeps_all_scores(run, arrays):
     """ALL_SCORES where anything as large as all scores is made; arrays(n_q, n_k) are the arguments before block_size.
 

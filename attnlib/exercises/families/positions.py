@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from ..model import Mistake, alike, each
+from ..model import Mistake, alike, each, ways
 
 ANGLE_STEPS = {
     "exponents": lambda d: 2 * np.arange(d // 2) / d,
@@ -37,6 +37,12 @@ ANGLE_MISTAKES = (
             "The first pair turns most slowly, the last one fastest."),
            ("all pairs alike", {"frequencies": lambda base, exponents: np.ones_like(exponents)},
             "Every pair turns by one radian a position.")),
+    Mistake("power and logarithm of two bases",
+            change=ways("frequencies", *(lambda base, exponents, power=power, log=log: power ** (-log(base) * exponents)
+                                         for power, log in ((np.e, np.log10), (np.e, np.log2), (10.0, np.log), (2.0, np.log)))),
+            does="The frequencies are made by a power and a logarithm that do not undo each other, such as exp and log10.",
+            why="base^(-x) is exp(-x log base) with the natural logarithm: that one exp undoes.",
+            ask="What is exp(log10(10000)), and what is exp(log(10000))?"),
     *alike("The angle is position times frequency, in radians.", "Which angle has position 1 in the pair i = 0?",
            ("whole turns instead of radians", {"angles": lambda positions, f: 2 * np.pi * positions[:, None] * f},
             "The angles are multiplied by 2π."),

@@ -105,3 +105,5 @@ def by_zero_carried_on(scores, block_size):
 
 
 answers.wrong("shifted sum alone", function=lambda scores, block_size: by_safe_maximum(scores, block_size, carry=False)[1])
+answers.wrong("block_size taken for the number of blocks", function=lambda scores, block_size: read(
+    scores, -(-scores.shape[-1] // block_size)))

@@ -68,3 +68,15 @@ def alibi_with_a_mask(scores, slopes):
 
 answers.wrong("the shortcut of causal attention", function=lambda scores, slopes: (
     scores + (slopes[:, None, None] * np.arange(scores.shape[-1])).astype(scores.dtype)))
+answers.wrong("logarithm of the distance", function=lambda scores, slopes: lowered(
+    scores, slopes, lambda apart: np.log10(1 + abs(apart))))
+answers.wrong("logarithm of the distance", function=lambda scores, slopes: lowered(
+    scores, slopes, lambda apart: np.log2(1 + abs(apart))))
+answers.wrong("queries alone counted", function=lambda scores, slopes: (
+    scores - (slopes[:, None, None] * np.arange(scores.shape[-2])[:, None]).astype(scores.dtype)))
+answers.wrong("positions added", function=lambda scores, slopes: (
+    scores - (slopes[:, None, None] * np.indices(scores.shape[-2:]).sum(axis=0)).astype(scores.dtype)))
+answers.wrong("scores multiplied by a decay", function=lambda scores, slopes: (
+    scores - scores * (1 - np.exp(lowered(np.zeros_like(scores), slopes)))))
+answers.wrong("causal mask besides", function=lambda scores, slopes: np.where(
+    np.tri(*scores.shape[-2:], dtype=bool), lowered(scores, slopes), -1e9).astype(scores.dtype))

@@ -63,3 +63,32 @@ answers.wrong("n_heads and d_head swapped", function=lambda w, n_heads: (
     w.reshape(len(w), -1, n_heads)[..., np.r_[0:n_heads:2, 1:n_heads:2]].reshape(w.shape)))
 answers.wrong("heads left apart", function=lambda w, n_heads: np.concatenate(
     [w.reshape(len(w), n_heads, -1)[..., start::2] for start in (0, 1)], axis=-1))
+answers.wrong("from halves to neighbours", "rows instead of columns", function=lambda w, n_heads: (
+    w.reshape(n_heads, 2, -1, len(w)).swapaxes(1, 2).reshape(w.shape)))
+answers.wrong("from halves to neighbours", "heads ignored", function=lambda w, n_heads: (
+    w.reshape(len(w), 2, -1).swapaxes(1, 2).reshape(w.shape)))
+answers.wrong("the first head's columns for every head", function=lambda w, n_heads: (
+    w[:, np.tile(even_odd(w.shape[1] // n_heads), n_heads)]))
+answers.wrong("even columns twice", function=lambda w, n_heads: reordered(w, n_heads, lambda d: np.r_[0:d:2, 0:d:2]))
+
+
+@answers.wrong("columns dealt out in turn")
+def halves_of_every_nth_column(w, n_heads):
+    made = np.empty_like(w)
+    for head in range(n_heads):
+        block = w[:, head::n_heads]
+        made[:, head::n_heads] = np.concatenate([block[:, ::2], block[:, 1::2]], axis=1)
+    return made
+
+
+@answers.wrong("columns dealt out in turn")
+def halves_of_every_nth_column_side_by_side(w, n_heads):
+    blocks = [w[:, head::n_heads] for head in range(n_heads)]
+    return np.concatenate([block[:, even_odd(block.shape[1])] for block in blocks], axis=1)
+
+
+@answers.wrong("only the first head reordered")
+def halves_of_one_head(w, n_heads):
+    made, d_head = w.copy(), w.shape[1] // n_heads
+    made[:, :d_head] = np.concatenate([w[:, 0:d_head:2], w[:, 1:d_head:2]], axis=1)
+    return made

@@ -148,3 +148,37 @@ answers.wrong("exact angles rounded to float32", function=lambda x, positions, b
 answers.wrong("angles transposed", function=lambda x, positions, base: turned_by(wide_angles(x, positions, base).T, x))
 answers.wrong("angles in x's width", function=lambda x, positions, base: (
     turned_by(wide_angles(x, positions, base).astype(x.dtype), x)))
+answers.wrong("power and logarithm of two bases", function=lambda x, positions, base: turned_by(
+    np.outer(positions, np.exp(-math.log10(base) * np.arange(0, x.shape[-1], 2) / x.shape[-1])), x))
+answers.wrong("neighbours paired", "turned the other way", function=lambda x, positions, base: turned(
+    x, positions, base, signs=(1, -1), split=neighbours, join=side_by_side))
+answers.wrong("neighbours paired", "no minus sign", function=lambda x, positions, base: turned(
+    x, positions, base, signs=(1, 1), split=neighbours, join=side_by_side))
+
+
+def by_waves(function):
+    def answer(x, positions, base):
+        angles, half = wide_angles(x, positions, base), x.shape[-1] // 2
+        return function(x[..., :half], x[..., half:], np.cos(angles), np.sin(angles), x).astype(x.dtype)
+
+    return answer
+
+
+answers.wrong("sine and cosine exchanged", function=by_waves(lambda first, second, cos, sin, x: np.concatenate(
+    [first * sin - second * cos, second * sin + first * cos], axis=-1)))
+answers.wrong("sine and cosine exchanged", function=by_waves(lambda first, second, cos, sin, x: np.concatenate(
+    [first * cos - second * sin, second * sin + first * cos], axis=-1)))
+answers.wrong("waves added instead of a rotation", function=by_waves(
+    lambda first, second, cos, sin, x: x + np.concatenate([sin, cos], axis=-1)))
+answers.wrong("waves added instead of a rotation", function=by_waves(
+    lambda first, second, cos, sin, x: x + np.stack([sin, cos], axis=-1).reshape(x.shape[-2:])))
+answers.wrong("a wave for each feature", function=by_waves(
+    lambda first, second, cos, sin, x: x * np.concatenate([cos, sin], axis=-1)))
+
+
+@answers.wrong("a frequency for each feature")
+def rotary_with_d_frequencies(x, positions, base):
+    d = x.shape[-1]
+    angles = np.outer(positions, base ** (-np.arange(d) / d))
+    swapped = np.concatenate([-x[..., d // 2:], x[..., :d // 2]], axis=-1)
+    return (x * np.cos(angles) + swapped * np.sin(angles)).astype(x.dtype)

@@ -96,3 +96,13 @@ def positions_with_doubled_indices(n, d):
 def positions_in_halves(n, d):
     made = angles(n, np.arange(0, d, 2) / d)
     return np.concatenate([np.sin(made), np.cos(made)], axis=-1)
+
+
+def by_power_and_logarithm(power, log):
+    return lambda n, d: table(np.outer(np.arange(n), power(-log(10000) * np.arange(0, d, 2) / d)))
+
+
+answers.wrong("power and logarithm of two bases", function=by_power_and_logarithm(np.exp, np.log10))
+answers.wrong("power and logarithm of two bases", function=by_power_and_logarithm(np.exp, np.log2))
+answers.wrong("power and logarithm of two bases", function=by_power_and_logarithm(np.exp2, np.log))
+answers.wrong("speeds of the binary counter", function=lambda n, d: table(np.outer(np.arange(n), 0.5 ** np.arange(d // 2))))

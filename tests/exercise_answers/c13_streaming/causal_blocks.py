@@ -162,3 +162,28 @@ def blocks_by_the_share(n, block_q, block_k):
 @answers.wrong("last query block taken for a full one")
 def blocks_cut_at_n(n, block_q, block_k):
     return sum(min(first + block_q - 1, n) // block_k + 1 for first in range(0, n, block_q))
+
+
+def blocks_where(condition):
+    """Pairs by a condition on their first and last positions, which end at n."""
+    def answer(n, block_q, block_k):
+        return sum(condition(i, min(i + block_q, n) - 1, j, min(j + block_k, n) - 1)
+                   for i in range(0, n, block_q) for j in range(0, n, block_k))
+
+    return answer
+
+
+answers.wrong("only blocks without a hidden pair", function=blocks_where(
+    lambda first_query, last_query, first_key, last_key: last_key <= first_query))
+answers.wrong("only blocks that the last query sees whole", function=blocks_where(
+    lambda first_query, last_query, first_key, last_key: last_key <= last_query))
+answers.wrong("only blocks that need a mask", function=blocks_where(
+    lambda first_query, last_query, first_key, last_key: first_key <= last_query and last_key > first_query))
+answers.wrong("block_q and block_k swapped", function=blocks_where(
+    lambda first_query, last_query, first_key, last_key: last_key >= first_query))
+
+
+@answers.wrong("the formula for sizes that divide each other")
+def blocks_by_the_other_share(n, block_q, block_k):
+    wide = block_q + block_k - math.gcd(block_q, block_k)
+    return round(n * n / (block_q * block_k) * (1 / 2 + wide / (2 * n)))

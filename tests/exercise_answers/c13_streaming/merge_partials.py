@@ -270,3 +270,24 @@ def merge_losing_lse(out_a, lse_a, out_b, lse_b):
 def merge_swapped_and_divided(out_a, lse_a, out_b, lse_b):
     out, lse = merge_guarded(out_b, lse_a, out_a, lse_b)
     return out, lse
+
+
+@answers.wrong("another base of the logarithm")
+def merge_log10(out_a, lse_a, out_b, lse_b):
+    m = np.maximum(lse_a, lse_b)
+    m = np.where(m == -np.inf, 0, m)
+    total = np.exp(lse_a - m) + np.exp(lse_b - m)
+    return merge_guarded(out_a, lse_a, out_b, lse_b)[0], np.log10(total) + m
+
+
+answers.wrong("concatenated instead of merged", function=lambda out_a, lse_a, out_b, lse_b: (
+    np.concatenate([out_a, out_b], axis=-2), np.logaddexp(lse_a, lse_b)))
+
+
+@answers.wrong("empty parts guarded only for all queries at once")
+def merge_with_early_returns(out_a, lse_a, out_b, lse_b):
+    if np.isneginf(lse_a).all():
+        return out_b, lse_b
+    if np.isneginf(lse_b).all():
+        return out_a, lse_a
+    return merge_unguarded(out_a, lse_a, out_b, lse_b)

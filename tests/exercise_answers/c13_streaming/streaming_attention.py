@@ -464,3 +464,11 @@ answers.wrong("no axis for the features", function=stream_with(sum_axis=False))
 answers.wrong("no axis for the features", function=stream_with(factor_axis=False, sum_axis=False))
 answers.wrong("no axis for the keys", function=stream_with(max_axis=False))
 answers.wrong("softmax of each block", function=stream_with(own_softmax=True))
+answers.wrong("sqrt(d_v) instead of sqrt(d_k)", function=lambda query, key, value, block_size: stream(
+    query, key, value, block_size, root=math.sqrt(value.shape[-1])))
+answers.wrong("sqrt(n_k) instead of sqrt(d_k)", function=lambda query, key, value, block_size: stream(
+    query, key, value, block_size, root=math.sqrt(key.shape[-2])))
+wrong("d_k fixed in the code", root=8.0)
+wrong("blocks that overlap", blocks=lambda n_k, block_size: [
+    (max(0, min(start, n_k - block_size)), min(start + block_size, n_k)) for start in range(0, n_k, block_size)])
+wrong("block_size taken for the number of blocks", blocks=lambda n_k, block_size: regular(n_k, -(-n_k // block_size)))

@@ -181,3 +181,40 @@ def backward_of_single_weights(query, key, value, output, lse, grad_output, bloc
         dq += ds @ key[at]
         dk[at], dv[at] = ds.mT @ query, a.mT @ grad_output
     return dq, dk, dv
+
+
+def backward_with(root_of=lambda query, value: query.shape[-1], scores_root_of=lambda query, value: query.shape[-1],
+                  grad_value=lambda a, ds, grad_output, output: a.mT @ grad_output, delta=1, size=lambda n_k, block_size: block_size):
+    """A learner's function, with what may be wrong in its scale, its grad_value or its blocks."""
+    def answer(query, key, value, output, lse, grad_output, block_size):
+        root, scores_root = math.sqrt(root_of(query, value)), math.sqrt(scores_root_of(query, value))
+        row = delta * (grad_output * output).sum(axis=-1, keepdims=True)
+        dq, dk, dv = (np.zeros_like(array) for array in (query, key, value))
+        step = size(key.shape[-2], block_size)
+        for start in range(0, key.shape[-2], step):
+            at = np.s_[..., start:start + step, :]
+            a = np.exp(query @ key[at].mT / scores_root - lse[..., None])
+            ds = a * (grad_output @ value[at].mT - row) / root
+            dq += ds @ key[at]
+            dk[at], dv[at] = ds.mT @ query, grad_value(a, ds, grad_output, output)
+        return dq, dk, dv
+
+    return answer
+
+
+answers.right(function=backward_with())
+answers.wrong("sqrt(d_v) instead of sqrt(d_k)", function=backward_with(
+    lambda query, value: value.shape[-1], lambda query, value: value.shape[-1]))
+answers.wrong("sqrt(d_v) instead of sqrt(d_k)", function=backward_with(lambda query, value: value.shape[-1]))
+answers.wrong("d_k instead of sqrt(d_k) in the weights", function=backward_with(
+    scores_root_of=lambda query, value: query.shape[-1] ** 2))
+answers.wrong("d_k instead of sqrt(d_k) in the weights", function=backward_with(
+    *2 * [lambda query, value: query.shape[-1] ** 2]))
+answers.wrong("gradient of the scores instead of the weights in grad_value", function=backward_with(
+    grad_value=lambda a, ds, grad_output, output: ds.mT @ grad_output))
+answers.wrong("output instead of grad_output in grad_value", function=backward_with(
+    grad_value=lambda a, ds, grad_output, output: a.mT @ output))
+answers.wrong("delta not subtracted", "output instead of grad_output in grad_value", function=backward_with(
+    grad_value=lambda a, ds, grad_output, output: a.mT @ output, delta=0))
+answers.wrong("block_size taken for the number of blocks", function=backward_with(
+    size=lambda n_k, block_size: -(-n_k // block_size)))

@@ -110,3 +110,29 @@ def induction_to_earlier_places(tokens):
             if tokens[j] == tokens[i]:
                 found[i, j] = True
     return found
+
+
+def induction_where(condition, first=0):
+    """Pairs (i, j) with j <= i by a condition, rows from `first` on."""
+    def answer(tokens):
+        n = len(tokens)
+        found = np.zeros((n, n), dtype=bool)
+        for i in range(first, n):
+            for j in range(i + 1):
+                found[i, j] = condition(tokens, i, j)
+        return found
+
+    return answer
+
+
+answers.wrong("the query's neighbour compared", function=induction_where(lambda tokens, i, j: tokens[i - 1] == tokens[j]))
+answers.wrong("the query's neighbour compared", function=induction_where(lambda tokens, i, j: tokens[i - 1] == tokens[j], first=1))
+answers.wrong("the query's neighbour compared", function=induction_where(
+    lambda tokens, i, j: j >= 1 and tokens[i - 1] == tokens[j], first=1))
+answers.wrong("the neighbours of both compared", function=induction_where(
+    lambda tokens, i, j: j >= 1 and tokens[i - 1] == tokens[j - 1], first=1))
+answers.wrong("rows of digits left out", function=lambda tokens: induction_by_columns(tokens) & (tokens < 4)[:, None])
+answers.wrong("rows of digits left out", function=lambda tokens: induction_by_columns(tokens) & (tokens < 6)[:, None])
+answers.wrong("rows of digits left out", function=induction_where(
+    lambda tokens, i, j: i % 2 == 0 and j >= 1 and tokens[j - 1] == tokens[i]))
+answers.wrong("only the place before", function=lambda tokens: np.eye(len(tokens), k=-1, dtype=bool))

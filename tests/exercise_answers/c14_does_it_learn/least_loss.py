@@ -105,3 +105,26 @@ answers.wrong("expected number of letters", function=least_with(
 answers.wrong("letters and digits counted together", function=least_with(lambda tokens, n_letters: len(np.unique(tokens))))
 answers.wrong("sizes of the chapter", function=lambda tokens, n_letters, n_digits: (
     7 * np.log(n_letters) + len(np.unique(tokens[::2])) * np.log(n_digits)) / 15)
+
+
+def least_of(letter=math.log, digit=math.log, drop=0):
+    def answer(tokens, n_letters, n_digits):
+        pairs, new, n = parts(tokens)
+        return ((pairs - 1) * letter(n_letters) + (new - drop) * digit(n_digits)) / n
+
+    return answer
+
+
+answers.wrong("4 letters and 10 digits throughout", function=least_of(lambda n: math.log(4), lambda n: math.log(10)))
+answers.wrong("4 letters and 10 digits throughout", function=least_of(digit=lambda n: math.log(10)))
+answers.wrong("first digit free", function=least_of(drop=1))
+answers.wrong("only the sentence's own letters", function=lambda tokens, n_letters, n_digits: least_of(
+    lambda n: math.log(parts(tokens)[1]))(tokens, n_letters, n_digits))
+answers.wrong("divided by n", "another base of the logarithm", function=lambda tokens, n_letters, n_digits: (
+    least_of(math.log2, math.log2)(tokens, n_letters, n_digits) * (len(tokens) - 1) / len(tokens)))
+
+
+@answers.wrong("known letters free")
+def least_of_new_letters(tokens, n_letters, n_digits):
+    new = parts(tokens)[1]
+    return ((new - 1) * math.log(n_letters) + new * math.log(n_digits)) / (len(tokens) - 1)

@@ -66,3 +66,21 @@ answers.wrong("mean over the right keys", function=lambda weights, pattern: (np.
     .sum(axis=-1) / pattern.any(axis=-1).sum(axis=-1)).astype(weights.dtype))
 answers.wrong("queries that miss their right keys left out", function=lambda weights, pattern: (
     on(weights, pattern).sum(axis=-1) / np.maximum((on(weights, pattern) > 0).sum(axis=-1), 1)).astype(weights.dtype))
+answers.wrong("queries of all matrices counted together", function=lambda weights, pattern: (
+    on(weights, pattern).sum(axis=-1) / pattern.any(axis=-1).sum()).astype(weights.dtype))
+answers.wrong("queries without a right key counted", "mean over the right keys", function=lambda weights, pattern: (
+    on(weights, pattern) / np.maximum(pattern.sum(axis=-1), 1)).mean(axis=-1).astype(weights.dtype))
+answers.wrong("queries without a right key counted", "one number for everything", function=lambda weights, pattern: (
+    on(weights, pattern).mean()))
+answers.wrong("NaN for queries without a right key", function=lambda weights, pattern: weights.mean(
+    axis=-1, where=pattern).mean(axis=-1))
+answers.wrong("NaN for queries without a right key", function=lambda weights, pattern: np.where(
+    pattern.any(axis=-1), on(weights, pattern), np.nan).mean(axis=-1).astype(weights.dtype))
+answers.wrong("a loss instead of a weight", function=lambda weights, pattern: -np.log(
+    np.where(pattern.any(axis=-1), on(weights, pattern), 1)).sum(axis=-1) / pattern.any(axis=-1).sum(axis=-1).astype(weights.dtype))
+
+
+@answers.wrong("only the first right key")
+def on_pattern_by_argmax_of_the_pattern(weights, pattern):
+    first = np.take_along_axis(weights, pattern.argmax(axis=-1)[..., None], axis=-1)[..., 0]
+    return first.mean(axis=-1, where=pattern.any(axis=-1)).astype(weights.dtype)

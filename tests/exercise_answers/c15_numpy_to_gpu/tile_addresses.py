@@ -143,3 +143,16 @@ def addresses_in_one_piece(tile, block, shape, strides):
     addresses = by_loops(tile, block, shape, strides)
     first = tile[0] * block[0] * strides[0] + tile[1] * block[1] * strides[1]
     return np.where(addresses < 0, -1, first + np.arange(addresses.size).reshape(block))
+
+
+@answers.wrong("tile taken for one piece of memory")
+def by_the_number_of_the_tile(tile, block, shape, strides):
+    number = tile[0] * -(-shape[1] // block[1]) + tile[1]
+    places = np.indices(block) + np.multiply(tile, block)[:, None, None]
+    addresses = number * block[0] * block[1] + np.arange(block[0] * block[1]).reshape(block)
+    return np.where((places < np.array(shape)[:, None, None]).all(axis=0), addresses, -1)
+
+
+answers.wrong("tile's number not multiplied by the block", "only the columns masked", function=written(
+    rows=lambda tile, block: tile[0] + np.arange(block[0]), columns=lambda tile, block: tile[1] + np.arange(block[1]),
+    exists=lambda row, column, shape: (column < shape[1]) & (row >= 0)))

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from ...families.memory import grows
+from ...families.memory import grows, size_for_number
 from ...model import FLOAT16, FLOAT32, HUGE, LEADING, NEG_INF, PLAIN, Case, Exercise, Mistake, Step, alike, normal
 
 RAGGED, DEAD, LOW = "a last block that is shorter", "rows and blocks of -inf", "low scores"
@@ -92,7 +92,7 @@ EXERCISE = Exercise(
         "log": Step(_log, "the logarithm of the sum", True),
         "finish": lambda row_max, log: row_max + np.where(np.isneginf(row_max), 0.0, log),
     },
-    cases=_cases, audits=(no_large_array,),
+    cases=_cases, audits=(no_large_array, lambda run: size_for_number(run, lambda *shape: (np.zeros(shape),))),
     hints=(
         "Keep two numbers a row, the maximum so far and the sum of exp(score - maximum so far). It is online_softmax_stats "
         "for many rows at once.",

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from ...model import FLOAT16, FLOAT32, HUGE, LEADING, PLAIN, SQUARE, Case, Exercise, Mistake, Step, alike, normal
+from ...model import FLOAT16, FLOAT32, HUGE, LEADING, PLAIN, SQUARE, Case, Exercise, Mistake, Step, alike, normal, ways
 
 MORE_QUERIES, ONE_QUERY = "more queries than keys", "one query"
 
@@ -67,6 +67,8 @@ EXERCISE = Exercise(
                 "Keys that are farther away get higher scores."),
                ("multiplied instead of subtracted", {"lower": lambda scores, bias: scores * bias},
                 "The scores are multiplied with slope times distance: what is lowered depends on the score's sign."),
+               ("scores multiplied by a decay", {"lower": lambda scores, bias: scores * np.exp(-bias)},
+                "The scores are multiplied with exp(-slope times distance): those far away come near 0, from above or below."),
                ("scores left out", {"lower": lambda scores, bias: 0 * scores - bias}, "The answer is the bias alone.")),
         *alike("The distance is |i - j|, on both sides of the query.", "How far is key 2 from query 0?",
                ("no absolute value", {"distance": lambda apart: apart},
@@ -81,8 +83,9 @@ EXERCISE = Exercise(
                ("distance squared", {"distance": lambda apart: apart ** 2}, "A key loses slope times the square of its distance."),
                ("root of the distance", {"distance": lambda apart: np.sqrt(np.abs(apart))},
                 "A key loses slope times the root of its distance."),
-               ("logarithm of the distance", {"distance": lambda apart: np.log1p(np.abs(apart))},
-                "A key loses slope times the logarithm of 1 plus its distance."),
+               ("logarithm of the distance", ways("distance", *(
+                   lambda apart, log=log: log(1 + np.abs(apart)) for log in (np.log, np.log10, np.log2))),
+                "A key loses slope times a logarithm of 1 plus its distance."),
                ("distance as a share of the keys", {"distance": lambda apart: np.abs(apart) / apart.shape[-1]},
                 "The distances are divided by the number of keys."),
                ("own position at distance 1", {"distance": lambda apart: np.abs(apart) + 1},
@@ -94,6 +97,10 @@ EXERCISE = Exercise(
                 "The last query is taken to stand beside the last key."),
                ("keys alone counted", {"apart": lambda i, j: 0 * i[:, None] - j},
                 "The bias is slope times the key's position, whichever query asks."),
+               ("queries alone counted", {"apart": lambda i, j: i[:, None] - 0 * j},
+                "The bias is slope times the query's position, the same for all keys."),
+               ("positions added", {"apart": lambda i, j: i[:, None] + j},
+                "The two positions are added, where their difference is asked for."),
                ("counted back from the last key", {"apart": lambda i, j: 0 * i[:, None] + j[-1] - j},
                 "The bias is slope times the distance from the last key, whichever query asks.")),
         Mistake("the shortcut of causal attention", change={"apart": lambda i, j: 0 * i[:, None] - j, "distance": lambda apart: apart},
@@ -116,7 +123,9 @@ EXERCISE = Exercise(
                 "The slopes are the powers of 2 from the paper, whatever the argument says."),
                ("divided by the slope", {"bias": lambda slopes, distance: distance / slopes[:, None, None]},
                 "A key loses its distance divided by the slope.")),
-        Mistake("causal mask besides", change={"finish": lambda scores: np.where(np.tri(*scores.shape[-2:], dtype=bool), scores, -np.inf)},
+        Mistake("causal mask besides", change=ways("finish", *(
+                    lambda scores, hidden=hidden: np.where(np.tri(*scores.shape[-2:], dtype=bool), scores, hidden)
+                    for hidden in (-np.inf, -1e9, -1e4))),
                 does="The keys after the query are hidden.",
                 why="This function lowers scores. Which keys are hidden is another step's matter.",
                 ask="Which scores should be -inf here, if any?"),

@@ -2,33 +2,41 @@
 
 import numpy as np
 
-from ...model import FLOAT16, FLOAT32, PLAIN, SQUARE, Case, Exercise, Mistake, Step, alike, normal
+from ...model import FLOAT16, FLOAT32, PLAIN, SQUARE, Case, Exercise, Mistake, Step, alike, normal, ways
 
 
 def halves_from_neighbours_answer(do, w, n_heads):
-    return do.finish(do.reorder(w, do.heads(n_heads)), n_heads)
+    heads = do.heads(n_heads, w.shape[-1])
+    return do.finish(do.reorder(w, heads, do.order(w.shape[-1] // heads)), n_heads)
 
 
-def _by(order):
-    """The columns of each head in this order: a function of the head's size."""
-    def reorder(w, n_heads):
-        blocks = w.reshape(*w.shape[:-1], n_heads, -1)
-        return blocks[..., order(blocks.shape[-1])].reshape(w.shape)
-    return reorder
+def _reorder(w, n_heads, order):
+    """The columns of each head in this order."""
+    return w.reshape(*w.shape[:-1], n_heads, -1)[..., order].reshape(w.shape)
 
 
 def _even_then_odd(d):
     return np.r_[np.arange(0, d, 2), np.arange(1, d, 2)]
 
 
-def _rows(w, n_heads):
-    return _by(_even_then_odd)(w.T, n_heads).T
+def _rows(w, n_heads, order):
+    return _reorder(w.T, n_heads, order).T
 
 
-def _among_heads(w, n_heads):
+def _among_heads(w, n_heads, order):
     """Every second head first, whole heads at a time."""
     blocks = w.reshape(*w.shape[:-1], n_heads, -1)
     return blocks[..., _even_then_odd(n_heads), :].reshape(w.shape)
+
+
+def _dealt_out(w, n_heads, order):
+    """The heads' columns a step of n_heads apart, and left there."""
+    return w.reshape(*w.shape[:-1], -1, n_heads)[..., order, :].reshape(w.shape)
+
+
+def _brought_together(w, n_heads, order):
+    """The heads' columns a step of n_heads apart, and then side by side."""
+    return w.reshape(*w.shape[:-1], -1, n_heads)[..., order, :].swapaxes(-1, -2).reshape(w.shape)
 
 
 def _cases():
@@ -52,8 +60,9 @@ EXERCISE = Exercise(
          "neighbours: in each head's block of columns first the even ones, then the odd ones.",
     answer=halves_from_neighbours_answer,
     steps={
-        "heads": lambda n_heads: n_heads,
-        "reorder": _by(_even_then_odd),
+        "heads": lambda n_heads, d_model: n_heads,
+        "order": _even_then_odd,
+        "reorder": _reorder,
         "finish": Step(lambda matrix, n_heads: matrix, "the matrix"),
     },
     cases=_cases,
@@ -66,32 +75,41 @@ EXERCISE = Exercise(
     mistakes=(
         *alike("New column i of a head is the first feature of pair i, which was column 2i; new column i + d_head/2 was 2i + 1.",
                "Which old column should stand at place 1 of a head of six columns?",
-               ("from halves to neighbours", {"reorder": _by(lambda d: np.argsort(_even_then_odd(d)))},
+               ("from halves to neighbours", {"order": lambda d: np.argsort(_even_then_odd(d))},
                 "The columns are reordered the other way: columns i and i + d_head/2 come side by side."),
-               ("odd columns first", {"reorder": _by(lambda d: np.roll(_even_then_odd(d), d // 2))},
+               ("odd columns first", {"order": lambda d: np.roll(_even_then_odd(d), d // 2)},
                 "Each head begins with its odd columns: every pair turns the other way."),
-               ("halves exchanged", {"reorder": _by(lambda d: np.roll(np.arange(d), d // 2))},
+               ("halves exchanged", {"order": lambda d: np.roll(np.arange(d), d // 2)},
                 "The two halves of each head's columns change places."),
-               ("neighbours exchanged", {"reorder": _by(lambda d: np.arange(d) ^ 1)},
+               ("neighbours exchanged", {"order": lambda d: np.arange(d) ^ 1},
                 "Columns 2i and 2i + 1 change places."),
-               ("columns in reverse order", {"reorder": _by(lambda d: np.arange(d)[::-1])},
+               ("even columns twice", {"order": lambda d: np.tile(np.arange(0, d, 2), 2)},
+                "Each head has its even columns twice, and its odd ones not at all."),
+               ("columns in reverse order", {"order": lambda d: np.arange(d)[::-1]},
                 "The columns of each head run backwards.")),
         *alike("Every head turns its own features: its columns stay among themselves.",
                "Which columns of w belong to head 0, before and after?",
-               ("heads ignored", {"heads": lambda n_heads: 1}, "The even columns of the whole matrix come first."),
-               ("n_heads and d_head swapped", {"reorder": lambda w, n_heads: _by(_even_then_odd)(w, w.shape[-1] // n_heads)},
+               ("heads ignored", {"heads": lambda n_heads, d_model: 1}, "The even columns of the whole matrix come first."),
+               ("n_heads and d_head swapped", {"heads": lambda n_heads, d_model: d_model // n_heads},
                 "The columns are cut into blocks of n_heads columns each."),
-               ("heads reordered", {"reorder": _among_heads}, "Whole heads change places, and their columns stay as they were.")),
+               ("heads reordered", {"reorder": _among_heads}, "Whole heads change places, and their columns stay as they were."),
+               ("only the first head reordered", {"reorder": lambda w, n_heads, order: np.concatenate(
+                   [w[..., order], w[..., len(order):]], axis=-1)}, "The first head is as it should be, the others as they were."),
+               ("the first head's columns for every head", ways(
+                   "reorder", lambda w, n_heads, order: w[..., np.tile(order, n_heads)], lambda w, n_heads, order: w[..., order]),
+                "The columns of the first head are taken for all heads, or are all that is left."),
+               ("columns dealt out in turn", ways("reorder", _dealt_out, _brought_together),
+                "Columns h, h + n_heads, h + 2 n_heads and so on are taken for those of head h.")),
         *alike("In x @ w a column of w makes a feature; a row meets a feature of x, and x has not changed.",
                "Which axis of w makes the features of x @ w?",
                ("rows instead of columns", {"reorder": _rows}, "The rows of w are reordered, and its columns stay."),
-               ("rows and columns", {"reorder": lambda w, n_heads: _rows(_by(_even_then_odd)(w, n_heads), n_heads)},
+               ("rows and columns", {"reorder": lambda w, *given: _rows(_reorder(w, *given), *given)},
                 "The rows of w are reordered as well."),
                ("transposed", {"finish": lambda matrix, n_heads: matrix.T}, "The matrix is transposed.")),
         Mistake("heads left apart", change={"finish": lambda matrix, n_heads: matrix.reshape(len(matrix), n_heads, -1)},
                 does="The heads still have an axis of their own.", why="x @ w makes the features of all heads side by side.",
                 ask="Which shape has w, and which has your answer?"),
-        Mistake("nothing reordered", change={"reorder": lambda w, n_heads: w},
+        Mistake("nothing reordered", change={"reorder": lambda w, n_heads, order: w},
                 does="The matrix stays as it was.", why="Turned in halves, its features make other pairs than those it was trained for.",
                 ask="Which two columns make the first pair for neighbours, and which two for halves?"),
     ),

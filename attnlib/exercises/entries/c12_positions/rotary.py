@@ -29,6 +29,9 @@ def _side_by_side(first, second):
     return np.stack([first, second], axis=-1).reshape(*first.shape[:-1], -1)
 
 
+NEIGHBOURS = {"split": _neighbours, "join": _side_by_side}
+
+
 def _one_after_the_other(first, second):
     return np.concatenate([first, second], axis=-1)
 
@@ -37,6 +40,10 @@ def _turned(minus, plus):
     """A turn with these signs: first * cos + minus * second * sin, second * cos + plus * first * sin."""
     return lambda first, second, a, b: (first * np.cos(a) + minus * second * np.sin(a),
                                         second * np.cos(b) + plus * first * np.sin(b))
+
+
+def _waves(of_first, of_second):
+    return lambda first, second, a, b: (first + of_first(a), second + of_second(b))
 
 
 def _in_place(first, second, a, b):
@@ -120,13 +127,14 @@ EXERCISE = Exercise(
                             ask="Where does your function use its third argument?"),
         *alike("Feature i makes a pair with feature i + d/2, and both are written back to their places.",
                "Which feature belongs to feature 0 when d is 6?",
-               ("neighbours paired", {"split": _neighbours, "join": _side_by_side}, "Features 2i and 2i + 1 make the pairs."),
+               ("neighbours paired", NEIGHBOURS, "Features 2i and 2i + 1 make the pairs."),
                ("neighbours read, halves written", {"split": _neighbours},
                 "Features 2i and 2i + 1 are turned, and their new values are written to i and i + d/2."),
                ("halves read, neighbours written", {"join": _side_by_side},
                 "Features i and i + d/2 are turned, and their new values are written to 2i and 2i + 1.")),
-        Mistake("turned the other way", change={"split": lambda x: _halves(x)[::-1],
-                                                "join": lambda first, second: _one_after_the_other(second, first)},
+        Mistake("turned the other way", change=({"turn": _turned(1, -1)},
+                                                {"split": lambda x: _halves(x)[::-1],
+                                                 "join": lambda first, second: _one_after_the_other(second, first)}),
                 does="All pairs turn the other way, as where the two signs are exchanged, or the two halves.",
                 why="A positive angle turns (1, 0) towards (0, 1): its second feature becomes + sin.",
                 ask="Where does the pair (1, 0) go at a right angle, by the formula and in your function?"),
@@ -138,12 +146,35 @@ EXERCISE = Exercise(
                "By which angles does your function turn features 0 and d/2?",
                ("angles of neighbours for pairs of halves", {"share": _repeated},
                 "The angles are laid out for neighbours, each twice in turn, and the pairs are halves."),
-               ("angles of halves for pairs of neighbours", {"share": _tiled, "split": _neighbours, "join": _side_by_side},
-                "The angles are laid out for halves, all of them twice, and the pairs are neighbours.")),
+               ("angles of halves for pairs of neighbours", {"share": _tiled, **NEIGHBOURS},
+                "The angles are laid out for halves, all of them twice, and the pairs are neighbours."),
+               ("a frequency for each feature", tuple(
+                   {"exponents": lambda d: np.arange(d) / d, "share": share, **pairs} for share, pairs in (
+                       (_halves, {}), (_neighbours, NEIGHBOURS))),
+                "The two features of a pair have different frequencies: d exponents are made, not d/2.")),
         *alike("A rotation has two signs: first * cos - second * sin, second * cos + first * sin.",
                "Where does the point (1, 0) go when it is turned by a small positive angle, and where does (0, 1)?",
                ("no minus sign", {"turn": _turned(1, 1)}, "Both products with the sine are added."),
                ("two minus signs", {"turn": _turned(-1, -1)}, "Both products with the sine are subtracted.")),
+        Mistake("sine and cosine exchanged", change=ways(  # cos(π/2 - a) is sin a
+                    "turn", lambda first, second, a, b: _turned(-1, 1)(first, second, np.pi / 2 - a, np.pi / 2 - b),
+                    lambda first, second, a, b: _turned(-1, 1)(first, second, a, np.pi / 2 - b),
+                    lambda first, second, a, b: _turned(-1, 1)(first, second, np.pi / 2 - a, b)),
+                does="The sine stands where the cosine should and the cosine where the sine should, in one of the two lines or in both.",
+                why="A turn by 0 leaves the pair as it is: each feature keeps the cosine, 1, of itself.",
+                ask="What does your function make of a row at position 0?"),
+        Mistake("waves added instead of a rotation",
+                change=tuple({"turn": wave, **pairs} for wave in (_waves(np.sin, np.cos), _waves(np.cos, np.sin))
+                             for pairs in ({}, NEIGHBOURS)),
+                does="Sines and cosines of the angles are added to the features: nothing is turned.",
+                why="Sinusoidal positions are added, to a word's vector. Rotary ones turn a query or a key, and lengths stay.",
+                ask="What should become of a row of zeros, and what becomes of it in your function?"),
+        Mistake("a wave for each feature", change=tuple({"turn": lambda first, second, a, b, waves=waves: (
+                    first * waves[0](a), second * waves[1](b)), **pairs}
+                    for waves in ((np.cos, np.sin), (np.sin, np.cos)) for pairs in ({}, NEIGHBOURS)),
+                does="One feature of a pair is multiplied with the cosine and the other with the sine: nothing is turned.",
+                why="A rotation mixes the two numbers of a pair: each feature needs the cosine for itself and the sine for its partner.",
+                ask="What does your function make of the pair (1, 0) at position 0, and of the pair (0, 1)?"),
         Mistake("first already turned", change={"turn": _in_place},
                 does="The second feature is computed from the first one's new value.",
                 why="Both new values come from the two old ones.",

@@ -66,6 +66,10 @@ EXERCISE = Exercise(
     mistakes=(
         *(mistake for mistake in ANGLE_MISTAKES if mistake.name != "frequencies in reverse order"),
         dataclasses.replace(ANOTHER_BASE, ask="Which number is raised to a power in your function, and which should be?"),
+        Mistake("speeds of the binary counter", change={"frequencies": lambda base, exponents: 0.5 ** np.arange(len(exponents))},
+                does="Each pair turns half as fast as the one before, whatever d is.",
+                why="The factor from pair to pair is 10000^(-2/d): with more features the speeds lie closer together.",
+                ask="How fast does the last pair turn for d = 64, by the formula and in your function?"),
         *alike("The two numbers of a pair stand side by side: columns 2i and 2i + 1.",
                "Which columns hold the sine and the cosine of the same angle?",
                ("sines first, then cosines", {"place": lambda even, odd: np.concatenate([even, odd], axis=-1)},

@@ -22,6 +22,16 @@ def _up(count, size):
     return -(-count // size)
 
 
+def _whole_blocks(seen, n, block_k):
+    """The key blocks of which all keys are seen; the last one may be shorter."""
+    return _up(seen, block_k) if seen == n else seen // block_k
+
+
+def _masked_in_part(whole):
+    return lambda n, block_q, block_k: sum(
+        _up(last + 1, block_k) - whole(first + 1, n, block_k) for first, last in _query_blocks(n, block_q))
+
+
 def _square(side):
     """The formula for as many key blocks as query blocks."""
     return side * (side + 1) // 2
@@ -44,11 +54,12 @@ CAUSAL_BLOCKS_MISTAKES = (
            WHICH_BLOCKS,
            ("first query instead of the last", {"seen": lambda first, last: first + 1},
             "A pair counts only if the first query of its block sees a key there."),
-           ("only blocks without a hidden pair", {"seen": lambda first, last: first + 1,
-                                                  "one_row": lambda seen, n, block_k: seen // block_k},
+           ("only blocks without a hidden pair", tuple(
+               {"seen": lambda first, last: first + 1, "one_row": whole_blocks} for whole_blocks in (
+                   lambda seen, n, block_k: seen // block_k, _whole_blocks)),
             "A pair of blocks counts only if all queries in it see all of its keys; those on the diagonal are left out."),
            ("only blocks that the last query sees whole", (
-               {"one_row": lambda seen, n, block_k: seen // block_k},
+               *ways("one_row", lambda seen, n, block_k: seen // block_k, _whole_blocks),
                *_answer(lambda n, block_q, block_k: sum(
                    min((i + 1) * block_q // block_k, _up(n, block_k)) for i in range(_up(n, block_q))))),
             "A block of keys counts only if the last query sees all of it: the number of blocks is rounded down."),
@@ -77,6 +88,9 @@ CAUSAL_BLOCKS_MISTAKES = (
             "The answer is half of all pairs of blocks."),
            ("skipped pairs counted", _total(lambda count, rows, n, block_k: rows * _up(n, block_k) - count),
             "The answer is how many pairs need not be read."),
+           ("only blocks that need a mask", _answer(
+               _masked_in_part(_whole_blocks), _masked_in_part(lambda seen, n, block_k: seen // block_k)),
+            "Only the blocks that are hidden in part are counted; those that are allowed whole are computed as well."),
            ("share instead of a number", _total(
                lambda count, rows, n, block_k: count / (rows * _up(n, block_k)), lambda count, rows, n, block_k: count / rows),
             "The answer is divided by a number of blocks or of pairs.")),
@@ -92,20 +106,22 @@ CAUSAL_BLOCKS_MISTAKES = (
             "The answer is half of the table with its diagonal, such as N (N + 1) / 2, which is so for N blocks of one size "
             "on both sides."),
            ("the formula for sizes that divide each other", _answer(
-               *(lambda n, block_q, block_k, pairs=pairs, whole=whole: whole(
-                   pairs(n, block_q, block_k) * (1 / 2 + max(block_q, block_k) / (2 * n)))
+               *(lambda n, block_q, block_k, pairs=pairs, whole=whole, larger=larger: whole(
+                   pairs(n, block_q, block_k) * (1 / 2 + larger(block_q, block_k) / (2 * n)))
+                 for larger in (max, lambda q, k: q + k - math.gcd(q, k))
                  for pairs in (lambda n, block_q, block_k: _up(n, block_q) * _up(n, block_k),
                                lambda n, block_q, block_k: n * n / (block_q * block_k))
                  for whole in (float, int, round, math.ceil))),
-            "The share 1/2 + max(block_q, block_k) / 2n is taken of all pairs of blocks. It is exact only where both sizes "
-            "divide n and one divides the other."),
+            "The share 1/2 + max(block_q, block_k) / 2n is taken of all pairs of blocks, or the one for sizes that do not "
+            "divide each other. Neither is exact unless both sizes divide n."),
            ("blocks compared by their numbers", _answer(
                *(lambda n, block_q, block_k, cut=cut, more=more: sum(
                    min(i + more, cut(n, block_k)) for i in range(cut(n, block_q)))
                  for cut in (_up, lambda n, size: n // size) for more in (1, 0))),
             "The number of the key block is compared with the number of the query block, whatever their sizes are."),
            ("block_q and block_k swapped", {"sizes": lambda n, block_q, block_k: (n, block_k, block_q)},
-            "Queries are cut into blocks of block_k, and keys into blocks of block_q."),
+            "Queries are cut into blocks of block_k, and keys into blocks of block_q; or the keys before a query are hidden, "
+            "not those after it, which makes the same number."),
            ("pairs of positions counted", _answer(
                lambda n, block_q, block_k: _square(n), lambda n, block_q, block_k: _square(n) / (block_q * block_k),
                lambda n, block_q, block_k: _up(_square(n), block_q * block_k),

@@ -217,6 +217,9 @@ MERGE_MISTAKES = (
                               {"dead_rows": lambda out, total: np.where(_column(total == 0), np.nan, out)},
                               *_lse_of(_empty_for_dead(np.nan))),
             "Where both parts are empty, the output or the log-sum-exp is NaN, as -inf - -inf and 0 / 0 are."),
+           ("empty parts guarded only for all queries at once", ways("guard", lambda highest: (
+               np.zeros_like(highest) if np.isneginf(highest).all() else highest)),
+            "A part that is empty for every query is dealt with; one query alone whose parts are both empty gets NaN."),
            ("0 for a row of -inf", _lse_of(_empty_for_dead(0.0)),
             "Where both parts are empty, the log-sum-exp is 0, as if their exponentials summed to 1."),
            ("empty part counted", {"lses": lambda a, b: tuple(np.where(np.isneginf(lse), 0.0, lse) for lse in (a, b))},
@@ -258,17 +261,22 @@ MERGE_MISTAKES = (
            ("no logarithm", (*_lse_of(lambda total, shift: total, lambda total, shift: total + shift),
                              {"lse": lambda total, shift, *lses: _added_powers(*lses)}),
             "A sum of exponentials is returned, not its logarithm."),
-           ("logarithm to base 2", (
-               *_lse_of(lambda total, shift: np.log2(total) + shift,
-                        lambda total, shift: (np.log(total) + shift) / np.log(2)),
-               {"lse": lambda total, shift, *lses: np.log2(_added_powers(*lses))}),
-            "The log-sum-exp is a logarithm to base 2, in whole or in part; but exp undoes the natural one.")),
+           ("another base of the logarithm", tuple(variant for base in (2, 10) for variant in (
+               *_lse_of(lambda total, shift, base=base: np.log(total) / np.log(base) + shift,
+                        lambda total, shift, base=base: (np.log(total) + shift) / np.log(base)),
+               {"lse": lambda total, shift, *lses, base=base: np.log(_added_powers(*lses)) / np.log(base)})),
+            "The log-sum-exp is a logarithm to base 2 or 10, in whole or in part; but exp undoes the natural one.")),
     Mistake("epsilon in the denominator", change=tuple(map(_shared_with_epsilon, EPSILONS)),
             numbers=each(_shared_with_epsilon, lambda e: 0 < e < 10),
             does="A number is added to the sum of the two weights: the shares sum to less than 1.",
             why="With the maximum subtracted the sum is at least 1, unless both parts are empty; choose 1 for it "
                 "there.",
             ask="How small can the sum get once the maximum is subtracted?"),
+    Mistake("concatenated instead of merged", change=ways("mix", *(
+                lambda share_a, share_b, out_a, out_b, axis=axis: np.concatenate([out_a, out_b], axis=axis) for axis in (-2, -1))),
+            does="The two outputs stand side by side or one below the other in a larger array.",
+            why="Both parts answer the same queries: each query has one output, somewhere between those of the parts.",
+            ask="How many queries are there, and how many rows has your output?"),
     Mistake("output and log-sum-exp swapped", change={"finish": lambda out, lse: (lse, out)},
             does="The log-sum-exp comes first, the output second.",
             why="The answer is (out, lse), in this order.",

@@ -7,7 +7,7 @@ import numpy as np
 
 from ...families.attention import ATTENTION_AXES, ATTENTION_STEPS, attention_answer
 from ...families.choose import first_variants, pick
-from ...families.memory import ALL_SCORES, keeps_all_scores, peak_memory
+from ...families.memory import ALL_SCORES, keeps_all_scores, peak_memory, size_for_number
 from ...families.scores import (PRODUCT_MISTAKES, SCALE_MISTAKES, SCORE_STEPS, divided_by, only_the_past, power_of_d_k,
     raw_scores_answer, softmax_of, swap, under_the_root)
 from ...families.softmax import EPSILONS
@@ -17,7 +17,7 @@ from ...model import FLOAT16, FLOAT32, HUGE, LEADING, PLAIN, SQUARE, Case, Exerc
 def streaming_attention_answer(do, query, key, value, block_size):
     row_max, row_sum, output = do.start(query, value)
     for key_block, value_block in do.blocks(key, value, block_size):
-        scores = raw_scores_answer(do, query, key_block)
+        scores = do.rescale(raw_scores_answer(do, query, key_block), query, key, value)
         new_max = do.new_max(row_max, scores)
         factor = do.factor(row_max, new_max)
         powers = do.powers(scores, row_max, new_max)
@@ -63,6 +63,13 @@ def _padded_blocks(key, value, block_size):
     return [tuple(map(pad, pair)) for pair in _blocks(key, value, block_size)]
 
 
+def _last_one_full(key, value, block_size):
+    """The last block begins early enough to be a full one."""
+    n_k = key.shape[-2]
+    starts = (min(at, max(n_k - block_size, 0)) for at in range(0, n_k, block_size))
+    return [(key[..., at : at + block_size, :], value[..., at : at + block_size, :]) for at in starts]
+
+
 def _first_values(key, value, block_size):
     return [(block, value[..., : block.shape[-2], :]) for block, _ in _blocks(key, value, block_size)]
 
@@ -86,6 +93,7 @@ def _unless_first(change):
 
 STREAM_STEPS = {
     **SCORE_STEPS,
+    "rescale": lambda scores, query, key, value: scores,
     "start": _start,
     "blocks": _blocks,
     "new_max": Step(lambda row_max, scores: np.maximum(row_max, _row_highest(scores)), "the running maximum", True),
@@ -276,7 +284,8 @@ STREAM_MISTAKES = (
            ("blocks that overlap", ways(
                "blocks", _cut(lambda size: 0, lambda size: size + 1, lambda size: size),
                _cut(lambda size: 0, lambda size: size, lambda size: 1),
-               _cut(lambda size: 0, lambda size: size, lambda size: max(size - 1, 1))),
+               _cut(lambda size: 0, lambda size: size, lambda size: max(size - 1, 1)),
+               _last_one_full),
             "Keys where two blocks meet count more than once."),
            ("a key lost between blocks", ways(
                "blocks", lambda key, value, size: [(key[..., at : at + size - 1, :], value[..., at : at + size - 1, :])
@@ -350,8 +359,16 @@ STREAM_MISTAKES = (
             does="The scale depends on how many keys a block holds.",
             why="One score is a sum of d_k products; how many keys there are does not touch it.",
             ask="Over which index does the sum in q · k run, and how long is it?"),
+    *alike("A score is a sum of d_k products: neither the values nor the number of keys has a part in it.",
+           "Over which index does the sum in q · k run, and how long is it?",
+           ("sqrt(d_v) instead of sqrt(d_k)", {"rescale": lambda scores, query, key, value: (
+               scores * math.sqrt(query.shape[-1] / value.shape[-1]))},
+            "The scale depends on the length of the values."),
+           ("sqrt(n_k) instead of sqrt(d_k)", {"rescale": lambda scores, query, key, value: (
+               scores * math.sqrt(query.shape[-1] / key.shape[-2]))},
+            "The scale depends on how many keys there are.")),
     *first_variants(pick(SCALE_MISTAKES, "no scale", "d_k instead of sqrt(d_k)", "multiplied by sqrt(d_k)",
-                         "sqrt(n_q) instead of sqrt(d_k)", "1/2 instead of a square root")),
+                         "sqrt(n_q) instead of sqrt(d_k)", "1/2 instead of a square root", "d_k fixed in the code")),
     *pick(PRODUCT_MISTAKES, "no transpose", "reshape instead of transpose", ".T on a batched array",
           "cosine instead of dot product"),
     Mistake("causal mask applied",
@@ -447,7 +464,7 @@ EXERCISE = Exercise(
     text="Attention with the keys and values read block_size at a time: the result of attention, but no array "
          "of shape (n_q, n_k) is ever made.",
     answer=streaming_attention_answer, steps=STREAM_STEPS, cases=streaming_cases, fitted=STREAM_FITTED,
-    audits=(read_in_blocks,),
+    audits=(read_in_blocks, lambda run: size_for_number(run, _long_input)),
     aspects={SHORTER_BLOCK: Mistake(
         "only for full blocks",
         does="The function is right where block_size divides n_k, and not where the last block is shorter.",

@@ -5,7 +5,7 @@ import math
 import numpy as np
 
 from ...families.attention import ATTENTION_AXES
-from ...families.memory import keeps_all_scores
+from ...families.memory import keeps_all_scores, size_for_number
 from ...families.scores import SCORE_STEPS, raw_scores_answer, softmax_of, swap, unscaled
 from ...model import FLOAT16, FLOAT32, HUGE, LEADING, PLAIN, SQUARE, Case, Exercise, Mistake, Step, alike, normal, ways
 
@@ -15,13 +15,15 @@ def streaming_backward_answer(do, query, key, value, output, lse, grad_output, b
     delta = do.delta(do.delta_products(grad_output, output))
     for at in do.blocks(key.shape[-2], block_size):
         keys, values = key[..., at, :], value[..., at, :]
-        weights = do.weights(raw_scores_answer(do, query, keys), lse)
+        weights = do.weights(do.rescale(raw_scores_answer(do, query, keys), query, values), lse)
         grad_weights = do.grad_weights(grad_output, values)
         grad_scores = do.times(weights, do.centre(grad_weights, delta, weights), grad_weights)
+        grad_scores = do.rescale_grad(grad_scores, query, values)
         part = do.grad_query(do.scale_query(grad_scores, query, keys), keys, query)
         grad_query = do.add(grad_query, part)
-        do.put(grad_key, at, do.grad_key(do.scale_key(grad_scores, query, keys), query, keys))
-        do.put(grad_value, at, do.grad_value(weights, grad_output, values))
+        scaled = do.scale_key(grad_scores, query, keys)
+        do.put(grad_key, at, do.grad_key(scaled, query, keys))
+        do.put(grad_value, at, do.grad_value(weights, grad_output, values, output, grad_scores, scaled))
     return do.gradients(grad_query, grad_key, grad_value)
 
 
@@ -52,7 +54,9 @@ BACKWARD_STEPS = {
     "scale_key": _scaled,
     "grad_query": lambda grad_scores, key, query: grad_scores @ key,
     "grad_key": lambda grad_scores, query, key: swap(grad_scores) @ query,
-    "grad_value": lambda weights, grad, value: swap(weights) @ grad,
+    "grad_value": lambda weights, grad, *others: swap(weights) @ grad,
+    "rescale": lambda scores, query, value: scores,
+    "rescale_grad": lambda grad_scores, query, value: grad_scores,
     "add": lambda so_far, part: so_far + part,
     "put": _put,
     "gradients": lambda *gradients: gradients,
@@ -65,6 +69,10 @@ def _weights(*functions):
 
 def _centre(*functions):
     return ways("centre", *functions)
+
+
+def _by_d_k(scores, query, key):
+    return scores / query.shape[-1]
 
 
 def _in_gradients(function):
@@ -168,9 +176,18 @@ MISTAKES = (
             "grad_query and grad_key are sqrt(d_k) times too large, though the weights are right."),
            ("scale twice in the gradients", _in_gradients(lambda *given: _scaled(_scaled(*given), *given[1:])),
             "grad_query or grad_key, or both, are divided by d_k instead of sqrt(d_k)."),
+           ("d_k instead of sqrt(d_k) in the weights", (
+               {"scale": _by_d_k}, dict.fromkeys(("scale", "scale_query", "scale_key"), _by_d_k)),
+            "The scores are divided by d_k, the gradients too or not."),
            ("scale inverted in the gradients", _in_gradients(
                lambda scores, query, key: scores * math.sqrt(query.shape[-1])),
             "grad_query or grad_key, or both, are multiplied by sqrt(d_k) instead of divided.")),
+    Mistake("sqrt(d_v) instead of sqrt(d_k)", change=tuple(
+                dict.fromkeys(steps, lambda scores, query, value: scores * math.sqrt(query.shape[-1] / value.shape[-1]))
+                for steps in (("rescale", "rescale_grad"), ("rescale_grad",), ("rescale",))),
+            does="The scale of the scores, of the gradients or of both depends on the length of the values.",
+            why="A score is a sum of d_k products, and the values have no part in it.",
+            ask="Over which index does the sum in q · k run, and how long is it?"),
     Mistake("sqrt(block_size) instead of sqrt(d_k)",
             change=(*_in_gradients(lambda scores, query, key: scores / math.sqrt(key.shape[-2])),
                     {"scale": lambda scores, query, key: scores / math.sqrt(key.shape[-2])}),
@@ -180,13 +197,16 @@ MISTAKES = (
     *alike("grad_value = Aᵀ dO, grad_query = dS K and grad_key = dSᵀ Q, the last two scaled; between them stands dS = A * "
            "(dA - delta).",
            "Which two arrays make each of the three gradients, and over which index does each sum run?",
-           ("gradient of the scores instead of the weights in grad_value", {
-               "grad_value": lambda weights, grad, value: swap(weights * (grad @ swap(value) - _row_sum(
-                   weights * (grad @ swap(value))))) @ grad},
+           ("gradient of the scores instead of the weights in grad_value", ways(
+               "grad_value", lambda weights, grad, value, output, grad_scores, scaled: swap(grad_scores) @ grad,
+               lambda weights, grad, value, output, grad_scores, scaled: swap(scaled) @ grad),
             "grad_value is made with the gradient of the scores in place of the weights."),
            ("values instead of grad_output in grad_value", {
-               "grad_value": lambda weights, grad, value: swap(weights) @ value},
+               "grad_value": lambda weights, grad, value, *others: swap(weights) @ value},
             "grad_value is made of the values, not of grad_output."),
+           ("output instead of grad_output in grad_value", {
+               "grad_value": lambda weights, grad, value, output, *others: swap(weights) @ output},
+            "grad_value is made of the output, not of its gradient."),
            ("weights missing in front", ways("times", lambda weights, centred, grad: centred),
             "The centred gradient is not multiplied by the weights."),
            ("diagonal-only Jacobian", ways("times", lambda weights, centred, grad: weights * (1 - weights) * grad),
@@ -256,7 +276,8 @@ EXERCISE = Exercise(
     text="The gradients of attention from its output and log-sum-exp, with the keys and values read block_size at a time: "
          "(grad_query, grad_key, grad_value), and no array of shape (n_q, n_k) is ever made.",
     answer=streaming_backward_answer, steps=BACKWARD_STEPS, cases=backward_cases,
-    outputs=("grad_query", "grad_key", "grad_value"), audits=(lambda run: keeps_all_scores(run, _long_input),),
+    outputs=("grad_query", "grad_key", "grad_value"), audits=(
+        lambda run: keeps_all_scores(run, _long_input), lambda run: size_for_number(run, _long_input)),
     aspects={SHORTER_BLOCK: Mistake(
         "only for full blocks",
         does="The function is right where block_size divides n_k, and not where the last block is shorter.",

@@ -3,7 +3,7 @@
 import numpy as np
 
 from ...families.masks import ADDITIVE, INVERTED
-from ...model import PLAIN, Case, Exercise, Mistake, Step, alike
+from ...model import PLAIN, Case, Exercise, Mistake, Step, alike, each, ways
 
 
 def induction_pattern_answer(do, tokens):
@@ -22,6 +22,21 @@ def _latest(mask):
 
 def _earliest(mask):
     return mask & (np.cumsum(mask, axis=1) == 1)
+
+
+def _token_before(query, has_one):
+    """The token before each query; before the first stands the last one, as Python has it, or none."""
+    before = np.roll(query, 1, axis=0)
+    return np.where(np.arange(len(query))[:, None] > 0, before, np.iinfo(before.dtype).max) if has_one else before
+
+
+def _rows_below(n):
+    """A variant: only the rows of the tokens below this number."""
+    return {"same": lambda query, before: (query == before) & (query < n)}
+
+
+def _before_the_query(has_one=False):
+    return lambda query, before: _token_before(query, has_one) == np.roll(before, -1, axis=1)
 
 
 def _cases():
@@ -75,8 +90,24 @@ EXERCISE = Exercise(
                 "A query is sent to the positions in front of its own token."),
                ("two places further", {"before": lambda tokens: np.roll(tokens, 2), "first": lambda key: key >= 2},
                 "A query is sent two places behind an earlier occurrence, not one."),
-               ("the query's neighbour compared", {"same": lambda query, before: np.roll(query, 1, axis=0) == np.roll(before, -1, axis=1)},
-                "The token before the query is compared with the key's own token.")),
+               ("the query's neighbour compared", tuple(
+                   {"same": same, **first} for same in (_before_the_query(), _before_the_query(has_one=True))
+                   for first in ({}, {"first": lambda key: key >= 0})),
+                "The token before the query is compared with the key's own token."),
+               ("the neighbours of both compared", ways("same", *(
+                   lambda query, before, has_one=has_one: _token_before(query, has_one) == before for has_one in (False, True))),
+                "The token before the query is compared with the token before the key.")),
+        Mistake("rows of digits left out", change=(
+                    _rows_below(4), {"form": lambda mask: mask & (np.arange(len(mask)) % 2 == 0)[:, None]}),
+                numbers=each(_rows_below, lambda n: n > 0),
+                does="Rows of digits, which are tokens from some number on or stand at odd places, are empty.",
+                why="The formula speaks of all tokens: a digit that stands twice has right keys, too.",
+                ask="Which keys are right for the second 3 of b 3 a 3?"),
+        Mistake("only the place before", change={"form": lambda mask: np.eye(len(mask), k=-1, dtype=bool)},
+                does="Every query is sent to the position right before it, whatever the tokens are.",
+                why="That is the map of a head that finds the previous token. An induction head looks for the query's own token, "
+                    "wherever it stood.",
+                ask="Where in your function are two tokens compared?"),
         *alike("In front of key 0 stands no token: it comes after nothing.", "What is tokens[j - 1] for j = 0 in Python?",
                ("the last token in front of the first", {"first": lambda key: key >= 0},
                 "Key 0 is compared with the last token, which Python finds at index -1."),

@@ -9,9 +9,9 @@ from ...model import PLAIN, Case, Exercise, Mistake, Step, alike, ways
 
 def least_loss_answer(do, tokens, n_letters, n_digits):
     known = [do.seen(tokens, i) for i in range(0, len(tokens), 2)]
-    letters = do.letters([do.of_letter(n_letters, n_digits)] * len(known))
+    letters = do.letters([do.of_letter(n_letters, n_digits, tokens)] * len(known), known)
     digits = do.digits([do.of_known(n_digits) if is_known else do.of_new(n_letters, n_digits) for is_known in known])
-    return do.mean(do.total(letters, digits), tokens)
+    return do.unit(do.mean(do.total(letters, digits), tokens))
 
 
 def _cases():
@@ -48,13 +48,14 @@ EXERCISE = Exercise(
     answer=least_loss_answer,
     steps={
         "seen": lambda tokens, i: tokens[i] in tokens[:i:2],
-        "of_letter": lambda n_letters, n_digits: math.log(n_letters),
+        "of_letter": lambda n_letters, n_digits, tokens: math.log(n_letters),
         "of_new": lambda n_letters, n_digits: math.log(n_digits),
         "of_known": lambda n_digits: 0.0,
-        "letters": lambda losses: losses[1:],
+        "letters": lambda losses, known: losses[1:],
         "digits": lambda losses: losses,
         "total": Step(lambda letters, digits: sum(letters) + sum(digits), "the sum of the losses"),
         "mean": lambda total, tokens: total / (len(tokens) - 1),
+        "unit": lambda loss: loss,
     },
     cases=_cases,
     hints=(
@@ -91,19 +92,32 @@ EXERCISE = Exercise(
                ("sizes of the chapter", {"answer": lambda tokens, n_letters, n_digits: (
                    7 * math.log(n_letters) + len(set(tokens[::2].tolist())) * math.log(n_digits)) / 15},
                 "7 letters and 15 predictions are counted, whatever the length of the sentence.")),
+        Mistake("4 letters and 10 digits throughout", change=(
+                    {"of_letter": lambda n_letters, n_digits, tokens: math.log(4), "of_new": lambda n_letters, n_digits: math.log(10)},
+                    {"of_letter": lambda n_letters, n_digits, tokens: math.log(4)},
+                    {"of_new": lambda n_letters, n_digits: math.log(10)}),
+                does="The numbers of the chapter's language are used, 4 letters, 10 digits or both, whatever the arguments say.",
+                why="A language may have any numbers of letters and digits: the arguments say them.",
+                ask="Where does your function use n_letters, and where n_digits?"),
         *alike("Letters are drawn anew for each place: nobody can do better than give each the same share.",
                "What is known about the next letter?",
-               ("letters free", {"of_letter": lambda n_letters, n_digits: 0.0}, "Letters cost nothing, as if they could be known."),
-               ("letters and digits in one vocabulary", {"of_letter": lambda n_letters, n_digits: math.log(n_letters + n_digits),
+               ("letters free", {"of_letter": lambda n_letters, n_digits, tokens: 0.0}, "Letters cost nothing, as if they could be known."),
+               ("only the sentence's own letters", {"of_letter": lambda n_letters, n_digits, tokens: math.log(len(set(tokens[::2])))},
+                "A letter costs the logarithm of how many letters this sentence has, which nobody knows before its end."),
+               ("known letters free", {"letters": lambda losses, known: [loss for loss, is_known in zip(losses[1:], known[1:])
+                                                                         if not is_known]},
+                "Only a letter that is new in the sentence costs anything."),
+               ("letters and digits in one vocabulary", {"of_letter": lambda n_letters, n_digits, tokens: math.log(n_letters + n_digits),
                                                         "of_new": lambda n_letters, n_digits: math.log(n_letters + n_digits)},
                 "Each open token costs log(n_letters + n_digits), though its place says whether it is a letter."),
-               ("letters and digits exchanged", {"of_letter": lambda n_letters, n_digits: math.log(n_digits),
+               ("letters and digits exchanged", {"of_letter": lambda n_letters, n_digits, tokens: math.log(n_digits),
                                                 "of_new": lambda n_letters, n_digits: math.log(n_letters)},
                 "A letter costs log(n_digits), a new digit log(n_letters).")),
         *alike("A sentence of n tokens has n - 1 predictions: nothing is asked before the first token.",
                "Which token does the first prediction mean, and how many predictions are there?",
-               ("first token counted", {"letters": lambda losses: losses}, "The first letter is counted too."),
+               ("first token counted", {"letters": lambda losses, known: losses}, "The first letter is counted too."),
                ("divided by n", {"mean": lambda total, tokens: total / len(tokens)}, "The sum is divided by the number of tokens."),
+               ("first digit free", {"digits": lambda losses: losses[1:]}, "The first digit costs nothing, though its letter is new."),
                ("last digit left out", {"digits": lambda losses: losses[:-1]}, "The last token, a digit, is not counted."),
                ("divided by the number of pairs", {"mean": lambda total, tokens: total / (len(tokens) // 2)},
                 "The sum is divided by the number of pairs.")),
@@ -112,11 +126,10 @@ EXERCISE = Exercise(
                 why="The mean over the predictions is asked for, as in training.",
                 ask="What happens to your number in a sentence that is twice as long?"),
         Mistake("another base of the logarithm",
-                change=ways("mean", *(lambda total, tokens, base=base: total / (len(tokens) - 1) / math.log(base)
-                                      for base in (2, 10))),
+                change=ways("unit", *(lambda loss, base=base: loss / math.log(base) for base in (2, 10))),
                 does="The logarithm has base 2 or 10.", why="The cross-entropy is in nats, with the natural logarithm.",
                 ask="Which logarithm does the loss have?"),
-        Mistake("chances instead of logarithms", change={"of_letter": lambda n_letters, n_digits: 1 - 1 / n_letters,
+        Mistake("chances instead of logarithms", change={"of_letter": lambda n_letters, n_digits, tokens: 1 - 1 / n_letters,
                                                          "of_new": lambda n_letters, n_digits: 1 - 1 / n_digits},
                 does="Each open token costs the chance to guess wrong.",
                 why="The loss is minus the logarithm of the share that the right token gets.",

@@ -2,12 +2,12 @@
 
 import numpy as np
 
-from ...model import FLOAT16, FLOAT32, LEADING, PLAIN, SQUARE, Case, Exercise, Mistake, Step, alike
+from ...model import FLOAT16, FLOAT32, LEADING, PLAIN, SQUARE, Case, Exercise, Mistake, Step, alike, ways
 
 
 def weight_on_pattern_answer(do, weights, pattern):
     pattern = do.sense(pattern)
-    on = do.total(do.keep(weights, pattern))
+    on = do.total(do.keep(weights, pattern), pattern)
     counted = do.counted(pattern)
     return do.mean(do.keep_rows(on, counted), counted)
 
@@ -50,7 +50,7 @@ EXERCISE = Exercise(
     steps={
         "sense": lambda pattern: pattern,
         "keep": Step(lambda weights, pattern: weights * pattern, "the weights of right keys"),
-        "total": Step(lambda kept: kept.sum(axis=-1), "each query's weight on its right keys", True),
+        "total": Step(lambda kept, pattern: kept.sum(axis=-1), "each query's weight on its right keys", True),
         "counted": lambda pattern: pattern.any(axis=-1),
         "keep_rows": lambda on, counted: on * counted,
         "mean": lambda on, counted: on.sum(axis=-1) / counted.sum(axis=-1),
@@ -73,17 +73,23 @@ EXERCISE = Exercise(
                 "Queries with a weight of 0 on their right keys are not counted, as if they had none."),
                ("summed over the queries", {"mean": lambda on, counted: on.sum(axis=-1)},
                 "The queries are added up, and their number is not divided by.")),
+        Mistake("NaN for queries without a right key", change=(
+                    {"mean": lambda on, counted: np.where(counted, on, np.nan).mean(axis=-1)},
+                    {"answer": lambda weights, pattern: ((weights * pattern).sum(axis=-1) / pattern.sum(axis=-1)).mean(axis=-1)}),
+                does="A query without a right key is NaN, such as 0 / 0, and the mean with it.",
+                why="A query without a right key can be neither right nor wrong: the mean runs over the queries that have one.",
+                ask="What does your function make of a row of the pattern that is False throughout?"),
         *alike("A query that divides its weight over several right keys is as right as one that chooses among them.",
                "A query has two right keys with a half each. How much of its weight is on right keys?",
-               ("only the largest weight", {"total": lambda kept: kept.max(axis=-1)},
+               ("only the largest weight", {"total": lambda kept, pattern: kept.max(axis=-1)},
                 "Of several right keys only the one with the largest weight counts."),
                ("mean over the right keys", (
                    {"answer": lambda weights, pattern: (weights * pattern).sum(axis=(-1, -2)) / pattern.sum(axis=(-1, -2))},
-                   {"answer": lambda weights, pattern: (
-                       (weights * pattern).sum(axis=-1) / np.maximum(pattern.sum(axis=-1), 1)).sum(axis=-1)
-                       / pattern.any(axis=-1).sum(axis=-1)}),
+                   {"total": lambda kept, pattern: kept.sum(axis=-1) / np.maximum(pattern.sum(axis=-1), 1)}),
                 "A sum is divided by a number of right keys, a query's or that of all."),
-               ("mean over all keys", {"total": lambda kept: kept.mean(axis=-1)},
+               ("only the first right key", {"keep": lambda weights, pattern: weights * pattern * (np.cumsum(pattern, axis=-1) == 1)},
+                "Of several right keys only the first one counts."),
+               ("mean over all keys", {"total": lambda kept, pattern: kept.mean(axis=-1)},
                 "Each query's weight is divided by the number of keys.")),
         *alike("The share is a mean of weights, which says how much of the output comes from right keys.",
                "What does a query with 0.6 on its right key add to the mean?",
@@ -92,6 +98,10 @@ EXERCISE = Exercise(
                     pattern, weights.argmax(axis=-1)[..., None], axis=-1)[..., 0] & pattern.any(axis=-1)).sum(axis=-1)
                     / pattern.any(axis=-1).sum(axis=-1)},
                 "A query counts as 1 where its largest weight is on a True key, and as 0 otherwise."),
+               ("a loss instead of a weight", ways("mean", lambda on, counted: np.where(
+                   counted, -np.log(on), 0).sum(axis=-1) / counted.sum(axis=-1),
+                   lambda on, counted: -np.log(on.sum(axis=-1) / counted.sum(axis=-1))),
+                "Minus the logarithm is taken of the weights on right keys, or of their mean."),
                ("weights squared", {"keep": lambda weights, pattern: weights**2 * pattern},
                 "Each weight is squared before the sum.")),
         *alike("The pattern says which keys are right, so its True entries are those to add up.",
@@ -101,15 +111,17 @@ EXERCISE = Exercise(
                ("pattern ignored", {"keep": lambda weights, pattern: weights, "counted": lambda pattern: pattern.any(axis=-1)},
                 "All weights of the queries that have a right key are added up: that is 1 for each.")),
         Mistake("keys and queries exchanged",
-                change={"counted": lambda pattern: pattern.any(axis=-2), "total": lambda kept: kept.sum(axis=-2)},
+                change={"counted": lambda pattern: pattern.any(axis=-2), "total": lambda kept, pattern: kept.sum(axis=-2)},
                 does="The mean runs over the keys that are right for some query.",
                 why="The last axis runs over keys, the one before it over queries: a query's weights are a row.",
                 ask="Which axis of the weights sums to 1?"),
         *alike("The mean runs over the queries of one matrix: (..., n_q, n_k) gives a number for each head of each text.",
                "How many numbers should come out for 2 texts with 3 heads each?",
                ("one number for everything",
-                {"answer": lambda weights, pattern: (weights * pattern).sum() / pattern.any(axis=-1).sum()},
+                {"mean": lambda on, counted: on.sum() / counted.sum()},
                 "Batch and heads are averaged too, and give one number."),
+               ("queries of all matrices counted together", {"mean": lambda on, counted: on.sum(axis=-1) / counted.sum()},
+                "Each matrix has its own sum, divided by the number of such queries in all matrices."),
                ("not averaged", {"mean": lambda on, counted: on}, "Each query keeps a number of its own.")),
     ),
 )

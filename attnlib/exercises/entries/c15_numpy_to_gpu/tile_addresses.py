@@ -75,6 +75,14 @@ def _one_piece(tile, block, shape, strides):
     return np.where((row < shape[0]) & (column < shape[1]), addresses, -1)
 
 
+def _one_behind_the_other(tile, block, shape, strides):
+    """Tiles are counted row by row, and each takes the place behind the one before."""
+    row, column = _places(tile, block)
+    number = tile[0] * -(-shape[1] // block[1]) + tile[1]
+    addresses = (number * block[0] * block[1] + np.arange(block[0] * block[1])).reshape(block)
+    return np.where((row < shape[0]) & (column < shape[1]), addresses, -1)
+
+
 TILE_MISTAKES = (
     *alike("Tile (I, J) has I whole tiles above it and J beside it: its first entry is in row I * block[0] and in column "
            "J * block[1].",
@@ -106,7 +114,7 @@ TILE_MISTAKES = (
            ("block's width instead of the row's stride", ways(
                "strides", lambda strides, shape, block: (block[1], strides[1]), lambda strides, shape, block: (block[1], 1)),
             "Rows are taken to be block[1] apart, as if the tile lay in memory by itself."),
-           ("tile taken for one piece of memory", {"answer": _one_piece},
+           ("tile taken for one piece of memory", ways("answer", _one_piece, _one_behind_the_other),
             "From the tile's first entry on each address is one more than the one before, also from row to row."),
            ("bytes instead of numbers", ways("strides", *(
                lambda strides, shape, block, b=b: (b * strides[0], b * strides[1]) for b in (2, 4, 8))),
@@ -179,7 +187,7 @@ def tile_addresses_cases():
                 ((0, 1), (2, 4), (3, 7), (1, 3)), ((1, 0), (4, 2), (7, 5), (1, 11)), ((2, 1), (2, 3), (5, 7), (2, 30)))),
             *(Case(SQUARE, args) for args in (((1, 1), (2, 2), (3, 3), (3, 1)), ((2, 1), (4, 4), (11, 11), (11, 1)))),
             Case("a tile inside of the matrix", ((1, 1), (2, 4), (6, 12), (12, 1))),
-            Case("a tile beyond the matrix", ((2, 2), (2, 4), (4, 8), (8, 1)))]
+            *(Case("a tile beyond the matrix", (tile, (2, 4), (4, 8), (8, 1))) for tile in ((2, 2), (5, 0)))]
 
 
 EXERCISE = Exercise(
