@@ -81,3 +81,24 @@ def loss_by_one_maximum(scores, target):
 def loss_at_all_targets(scores, target):
     shifted = scores - scores.max(axis=-1, keepdims=True)
     return np.log(np.exp(shifted).sum(axis=-1)) - shifted[..., target]
+
+
+def log_weights(scores):
+    shifted = scores - scores.max(axis=-1, keepdims=True)
+    return shifted - np.log(np.exp(shifted).sum(axis=-1, keepdims=True))
+
+
+answers.wrong("all targets taken in each row", function=lambda scores, target: -log_weights(scores)[..., target])
+
+
+@answers.wrong("sum over the rows", "in bits")
+def entropy_of_all_in_bits(scores, target):
+    losses = -np.take_along_axis(log_weights(scores), target[..., None], axis=-1) / np.log(2)
+    return losses.sum().astype(scores.dtype)
+
+
+@answers.wrong("scores clipped")
+def entropy_of_clipped(scores, target):
+    scores = np.clip(scores, -60, 60)
+    log_weight = np.take_along_axis(scores, target[..., None], axis=-1)[..., 0] - np.log(np.exp(scores).sum(axis=-1))
+    return -log_weight

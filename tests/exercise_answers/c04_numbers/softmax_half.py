@@ -77,3 +77,22 @@ def half_from_the_exponentials(scores):
     wide = scores.astype(np.float32)
     powers = np.exp(wide - wide.max(axis=-1, keepdims=True)).astype(np.float16)
     return powers / powers.sum(axis=-1, keepdims=True)
+
+
+@answers.wrong("scores clipped")
+def half_of_clipped(scores):
+    powers = np.exp(np.clip(scores.astype(np.float32), -80, 80))
+    return (powers / powers.sum(axis=-1, keepdims=True)).astype(np.float16)
+
+
+@answers.wrong("sum in float16")
+def half_by_a_rounded_sum(scores):
+    wide = scores.astype(np.float32)
+    powers = np.exp(wide - wide.max(axis=-1, keepdims=True))
+    return (powers / powers.sum(axis=-1, keepdims=True).astype(np.float16)).astype(np.float16)
+
+
+@answers.wrong("no maximum subtracted", "softmax over the first axis")
+def half_of_columns(scores):
+    powers = np.exp(scores.astype(np.float32))
+    return (powers / powers.sum(axis=0, keepdims=True)).astype(np.float16)

@@ -61,3 +61,7 @@ answers.right(lambda computed, exact: np.abs(computed - exact) / np.spacing(np.a
 @answers.wrong("float32 numbers counted")
 def units_by_bits(computed, exact):
     return np.abs(computed.view(np.int32) - exact.astype(np.float32).view(np.int32)).astype(np.float64)
+
+
+answers.wrong("divided in float32", "unit at the computed number", function=lambda computed, exact: (
+    np.abs(computed - exact).astype(np.float32) / np.spacing(np.abs(computed))))

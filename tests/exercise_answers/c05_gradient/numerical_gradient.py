@@ -126,3 +126,24 @@ def gradient_of_all_points(function, x, step):
     points = x.ravel() + step * np.concatenate([np.eye(x.size), -np.eye(x.size)])
     up, down = np.split(np.array([function(point.reshape(x.shape)) for point in points]), 2)
     return ((up - down) / (2 * step)).reshape(x.shape)
+
+
+@answers.wrong("gradient flat", "sign flipped")
+def gradient_in_a_list(function, x, step):
+    entries = []
+    for at in np.ndindex(*x.shape):
+        up, down = x.copy(), x.copy()
+        up[at] += step
+        down[at] -= step
+        entries.append((function(down) - function(up)) / (2 * step))
+    return np.array(entries)
+
+
+@answers.wrong("a row moved at once", "backward difference")
+def gradient_of_rows(function, x, step):
+    grad = np.zeros(x.shape)
+    for i in range(len(x)):
+        down = x.copy()
+        down[i] -= step
+        grad[i] = (function(x) - function(down)) / step
+    return grad

@@ -105,3 +105,26 @@ def by_zero_carried_on(scores, block_size):
 
 
 answers.wrong("shifted sum alone", function=lambda scores, block_size: by_safe_maximum(scores, block_size, carry=False)[1])
+
+
+@answers.wrong("shorter block dropped")
+def blockwise_whole_blocks(scores, block_size):
+    total = np.full(scores.shape[:-1], -np.inf, dtype=scores.dtype)
+    for i in range(max(scores.shape[-1] // block_size, 1)):
+        block = scores[..., i * block_size:(i + 1) * block_size]
+        total = np.logaddexp(total, np.logaddexp.reduce(block, axis=-1))
+    return total
+
+
+@answers.wrong("blocks not joined")
+def blockwise_stacked(scores, block_size):
+    starts = range(0, scores.shape[-1], block_size)
+    return np.stack([np.logaddexp.reduce(scores[..., i:i + block_size], axis=-1) for i in starts], axis=-1)
+
+
+@answers.wrong("blocks along the first axis", "an array as large as the scores")
+def blockwise_of_queries(scores, block_size):
+    total = np.full(scores.shape[1:], -np.inf, dtype=scores.dtype)
+    for i in range(0, len(scores), block_size):
+        total = np.logaddexp(total, np.logaddexp.reduce(scores[i:i + block_size], axis=0))
+    return total

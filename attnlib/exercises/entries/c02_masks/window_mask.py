@@ -26,6 +26,17 @@ def _at_zero(key, query, side):
     return key >= query if side == "left" else key <= query
 
 
+def _only(one_side, open_side):
+    """What is made of None on one side alone."""
+    return {"open": lambda key, query, side: (open_side if side == one_side else _everywhere)(key, query, side)}
+
+
+def _from_the_end(key, query, left):
+    """What a slice [query - left:] holds: a negative start counts from the end."""
+    start = query - left
+    return key >= np.where(start < 0, np.maximum(start + key.size, 0), start)
+
+
 def _cases():
     return [
         Case(PLAIN, (3, 4, 1, 0)), Case(PLAIN, (4, 5, 1, 2)), Case(PLAIN, (7, 11, 2, 3)), Case(PLAIN, (13, 17, 5, 2)),
@@ -91,7 +102,8 @@ EXERCISE = Exercise(
                 "The window reaches equally far to both sides, by right.")),
         *alike("None says that there is no limit on that side: every key there is seen.",
                "What should a window with left = None and right = 0 be?",
-               ("None taken as 0", {"open": _at_zero}, "Where a side has no limit, nothing on that side is seen."),
+               ("None taken as 0", ({"open": _at_zero}, _only("left", _at_zero), _only("right", _at_zero)),
+                "Where a side has no limit, nothing on that side is seen."),
                ("None hides everything", {"open": lambda key, query, side: (key + query) * 0 > 0},
                 "Where a side has no limit, no key is seen at all.")),
         Mistake("0 taken as no limit",
@@ -102,6 +114,12 @@ EXERCISE = Exercise(
                 does="A limit of 0 has no effect.",
                 why="`if left:` is False for None and for 0 alike; 0 says that nothing on that side is seen.",
                 ask="How do you tell None from 0?"),
+        Mistake("negative start of a slice", change={"lower": _from_the_end},
+                does="Where a window would begin before the first key, its beginning is counted from the last one: the first keys are "
+                     "hidden.",
+                why="Where i - left is negative a slice [i - left:] counts from the end. A comparison, or a lower limit of 0, "
+                    "has no such trap.",
+                ask="What does row[-1:1] hold?"),
         Mistake("window of left keys", change={"lower": lambda key, query, left: key > query - left,
                                                "upper": lambda key, query, right: (key < query + right) | (key == query)},
                 does="left and right count the query's own position as one of their keys.",

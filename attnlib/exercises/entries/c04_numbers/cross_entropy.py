@@ -3,6 +3,7 @@
 import numpy as np
 
 from ...families.inputs import SIZES
+from ...families.softmax import SCORES_CUT
 from ...families.targets import targets_of, with_targets
 from ...model import FLOAT16, FLOAT32, HUGE, LEADING, PLAIN, SQUARE, Case, Exercise, Mistake, Step, alike
 
@@ -10,7 +11,7 @@ from ...model import FLOAT16, FLOAT32, HUGE, LEADING, PLAIN, SQUARE, Case, Exerc
 def cross_entropy_answer(do, scores, target):
     shifted = do.shift(scores)
     chosen = do.choose(shifted, target)
-    return do.finish(do.log(do.total(do.power(shifted))) - chosen)
+    return do.finish(do.base(do.sense(do.log(do.total(do.power(shifted))) - chosen)))
 
 
 def _cases():
@@ -41,6 +42,11 @@ def _lse(scores):
     return np.log(np.exp(scores - highest).sum(axis=-1)) + highest[..., 0]
 
 
+def _log_weights(scores):
+    shifted = scores - scores.max(axis=-1, keepdims=True)
+    return shifted - np.log(np.exp(shifted).sum(axis=-1, keepdims=True))
+
+
 def _of_weights(function):
     return {"answer": lambda scores, target: targets_of(function(_weights(scores)), target)}
 
@@ -57,6 +63,8 @@ EXERCISE = Exercise(
         "total": Step(lambda powers: powers.sum(axis=-1), "the sum of the exponentials", True),
         "log": Step(np.log, "the logarithm of the sum", True),
         "choose": targets_of,
+        "sense": lambda loss: loss,
+        "base": lambda loss: loss,
         "finish": lambda loss: loss,
     },
     cases=_cases,
@@ -82,6 +90,7 @@ EXERCISE = Exercise(
                ("no maximum subtracted", {"shift": lambda scores: scores}, "For small scores it is right; for scores of 10000 it is not."),
                ("one maximum for the whole array", {"shift": lambda scores: scores - scores.max()},
                 "In rows far below the largest score of all, every exponential is 0.")),
+        SCORES_CUT,
         *alike("The target's own score is subtracted, shifted as all others are.", "What is the loss where all scores are equal?",
                ("score of the target not subtracted", {"choose": lambda shifted, target: 0.0 * targets_of(shifted, target)},
                 "The answer is the log-sum-exp of the shifted scores: it does not depend on the target."),
@@ -102,15 +111,16 @@ EXERCISE = Exercise(
         *alike("Each row has a loss of its own.", "How many losses have scores of shape (n_q, n)?",
                ("mean over the rows", {"finish": lambda loss: np.mean(loss)}, "The losses are averaged to one number."),
                ("sum over the rows", {"finish": lambda loss: np.sum(loss)}, "The losses are added up to one number."),
-               ("all targets taken in each row", {"choose": lambda shifted, target: shifted[..., target]},
+               ("all targets taken in each row", ({"choose": lambda shifted, target: shifted[..., target]},
+                                                  {"answer": lambda scores, target: -_log_weights(scores)[..., target]}),
                 "Each row's scores are looked up at the targets of all rows: the answer has more axes than the targets."),
                ("a column of the first row's target", {"choose": lambda shifted, target: shifted[..., np.ravel(target)[0]]},
                 "All rows take the first row's target.")),
-        Mistake("sign flipped", change={"finish": lambda loss: -loss},
+        Mistake("sign flipped", change={"sense": lambda loss: -loss},
                 does="The answer is the logarithm of the weight, never positive.",
                 why="A loss is minus that logarithm: 0 for a certain target, larger the less weight it has.",
                 ask="Should a loss be small or large where the target has nearly all the weight?"),
-        Mistake("in bits", change={"finish": lambda loss: loss / np.log(2)},
+        Mistake("in bits", change={"base": lambda loss: loss / np.log(2)},
                 does="The logarithm has base 2.", why="The natural logarithm is asked for.",
                 ask="What is the loss for two equal scores?"),
         Mistake("one minus the weight", change=_of_weights(lambda weights: 1 - weights),

@@ -108,6 +108,12 @@ def _by_default(number):
     return _axis(lambda axis, scores: number, lambda axis, scores: number if axis == -1 else axis)
 
 
+def _largest_finite(scores, **axis):
+    """The largest absolute value, and 0 where that is infinite."""
+    largest = np.abs(scores).max(**axis)
+    return np.where(np.isinf(largest), 0.0, largest)
+
+
 UNGUARDED = {"guard": lambda highest: highest}
 UNSHIFTED = {"guard": lambda highest: np.zeros_like(highest)}
 
@@ -135,8 +141,9 @@ LSE_SHIFTS = (
             (*_measured_from(lambda scores, axis: scores.max()),
              *_measured_from(lambda scores, axis: scores.max(), **UNGUARDED)),
             "In a row that lies far below the largest score of all the sum underflows, and its logarithm is -inf."),
-           ("maximum of absolute values", _measured_from(_centred(lambda scores, **axis: np.abs(scores).max(**axis))),
-            "In a row of large negative scores the sum underflows; a score of -inf spoils its row.")),
+           ("maximum of absolute values", _measured_from(
+               _centred(lambda scores, **axis: np.abs(scores).max(**axis)), _centred(_largest_finite)),
+            "In a row of large negative scores the sum underflows; a score of -inf may spoil its row.")),
     *alike("What is subtracted from all scores is a factor of the sum, and can be added again after the logarithm. "
            "Dividing and "
            "clipping change the differences of the scores.",

@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from ...families.softmax import OVER_OTHER_AXES, SCORES_CUT
 from ...model import HUGE, LEADING, PLAIN, SQUARE, Case, Exercise, Mistake, Step, alike, normal
 
 LONG = "long rows"
@@ -44,7 +45,8 @@ def _cases():
         drawn(PLAIN, 3, 41, seed=3), case(SQUARE, [[0, 1], [2, 4]]), drawn(SQUARE, 5, 5, seed=4),
         case("one row", [0, 1, 2]), case("one key", [[3], [5]]), case(LEADING, [[[0, 1]], [[2, 0]]]),
         drawn(LEADING, 2, 3, 5, 7, seed=5), drawn(LONG, 2, 4099, seed=6), drawn(LONG, 1, 2500, seed=7, scale=0.1),
-        case("scores of 12 and more", [[12, 11], [20, 30]], True), case(HUGE, [[10000, 9999], [-10000, -9999]], True),
+        case("scores of 12 and more", [[12, 11], [20, 30]], True),
+        case(HUGE, [[1001, 1000], [-1000, -1001]], True), case(HUGE, [[10000, 9999], [-10000, -9999]], True),
         case(HUGE, [[60000, -60000], [0, 60000]], True), case(HUGE, [[60000, 60000]], True),
         # 1.29 - 4.25 is rounded by nearly half a gap in float16, and 30 such weights are more than the first.
         case("many small weights", [[4.25] + [1.29] * 30]),
@@ -85,15 +87,16 @@ EXERCISE = Exercise(
                ("exponentials rounded to float16", ({"power": lambda s: half(np.exp(s))}, {
                    "shift": lambda s: half(s - s.max(axis=-1, keepdims=True)), "power": lambda s: half(np.exp(s))}),
                 "The exponentials are rounded before they are added."),
-               ("sum in float16", {"total": _half_sum}, "The exponentials are added up in float16.")),
+               ("sum in float16", ({"total": _half_sum}, {"total": lambda p: half(p.sum(axis=-1, keepdims=True))}),
+                "The sum of the exponentials is added up in float16, or rounded to it.")),
         *alike("exp overflows above 11 in float16, and above 88 in float32. With the row's maximum subtracted no exponent is "
                "above 0.", "Which number makes the largest exponent of each row 0?",
                ("no maximum subtracted", {"shift": lambda scores: scores}, "For small scores it is right; for large ones it is NaN."),
                ("one maximum for the whole array", {"shift": lambda scores: scores - scores.max()},
                 "In rows far below the largest score of all, every exponential is 0, and 0 / 0 is NaN.")),
+        SCORES_CUT,
         *alike("Each query has a softmax of its own, over the keys: the last axis.", "What does each row of your answer sum to?",
-               ("softmax over the queries", {"total": lambda p: p.sum(axis=-2, keepdims=True) if p.ndim > 1 else p.sum()},
-                "The exponentials are divided by sums over the queries."),
+               *OVER_OTHER_AXES,
                ("softmax over everything", {"total": lambda p: p.sum()}, "All exponentials are divided by one sum."),
                ("not divided", {"divide": lambda powers, total: powers}, "The rows do not sum to 1: nothing is divided.")),
         Mistake("log-sum-exp in float32", change={"answer": _by_lse_in_float32},

@@ -3,6 +3,7 @@
 import numpy as np
 
 from ...families.inputs import SIZES
+from ...families.softmax import OVER_OTHER_AXES, SCORES_CUT
 from ...families.targets import with_targets
 from ...model import FLOAT16, FLOAT32, HUGE, LEADING, PLAIN, SQUARE, Case, Exercise, Step, alike
 
@@ -10,7 +11,7 @@ from ...model import FLOAT16, FLOAT32, HUGE, LEADING, PLAIN, SQUARE, Case, Exerc
 def cross_entropy_backward_answer(do, scores, target):
     powers = do.power(do.shift(scores))
     weights = do.weights_out(powers / do.total(powers))
-    return do.finish(do.join(weights - do.one_hot(weights, target), weights))
+    return do.finish(do.sense(do.join(weights - do.one_hot(weights, target), weights)))
 
 
 def _one_hot(weights, target):
@@ -74,6 +75,7 @@ EXERCISE = Exercise(
         "weights_out": Step(lambda weights: weights, "the weights"),
         "one_hot": _one_hot,
         "join": lambda grad, weights: grad,
+        "sense": lambda grad: grad,
         "finish": lambda grad: grad,
     },
     cases=_cases,
@@ -86,6 +88,8 @@ EXERCISE = Exercise(
         *alike("The gradient has two parts: the weights, from the log-sum-exp, and -1 at the target.",
                "What is the gradient at the target's own score, and what elsewhere?",
                ("target not subtracted", {"one_hot": lambda weights, target: 0.0}, "The answer is the softmax alone."),
+               ("target added", {"one_hot": lambda weights, target: -_one_hot(weights, target)},
+                "1 is added at the target, where it should be subtracted."),
                ("only the target", {"one_hot": _one_hot, "weights_out": lambda weights: 0.0 * weights},
                 "The answer is -1 at the target and 0 elsewhere."),
                ("only the target's entry kept", {"finish": lambda grad: np.where(grad < 0, grad, 0.0)},
@@ -109,7 +113,7 @@ EXERCISE = Exercise(
                    np.arange(weights.shape[-1]), target)}, "1 is subtracted in whole columns: scores[:, target] takes all rows.")),
         *alike("The loss of a row is log(sum) - s_t, and nothing is averaged or multiplied besides.",
                "What is the gradient for two equal scores?",
-               ("sign flipped", {"finish": lambda grad: -grad}, "The gradient points the wrong way: along it the loss falls."),
+               ("sign flipped", {"sense": lambda grad: -grad}, "The gradient points the wrong way: along it the loss falls."),
                ("mean over the rows", {"finish": lambda grad: grad / (grad.size / grad.shape[-1])},
                 "The gradient is divided by the number of rows, as of a mean loss."),
                ("divided by n", {"finish": lambda grad: grad / grad.shape[-1]}, "The gradient is n times too small."),
@@ -129,9 +133,9 @@ EXERCISE = Exercise(
                ("no maximum subtracted", {"shift": lambda scores: scores}, "For small scores it is right; for scores of 10000 it is NaN."),
                ("one maximum for the whole array", {"shift": lambda scores: scores - scores.max()},
                 "In rows far below the largest score of all, every exponential is 0, and 0 / 0 is NaN.")),
+        SCORES_CUT,
         *alike("Each row has a softmax of its own.", "Along which axis do the keys of one query lie?",
-               ("softmax over the queries", {"total": lambda p: p.sum(axis=-2, keepdims=True) if p.ndim > 1 else p.sum()},
-                "The exponentials are divided by sums over the queries."),
+               *OVER_OTHER_AXES,
                ("softmax over everything", {"total": lambda p: p.sum()}, "All exponentials are divided by one sum.")),
     ),
 )

@@ -68,6 +68,8 @@ EXERCISE = Exercise(
                 "The weights are added up in place of the gradient. They make 1, so every entry is 0, but for rounding."),
                ("weights in front", {"join": lambda grad, spread, weights: weights * grad - spread},
                 "The gradient itself is multiplied by the weights."),
+               ("row sum taken for 1", {"spread": lambda weights, total: weights + 0 * total},
+                "The weights themselves are subtracted. That is right only where the gradients of a row sum to 1."),
                ("weights missing", {"spread": lambda weights, total: total}, "The row sum is subtracted from every entry as it is."),
                ("mean instead of the weighted sum", {"spread": lambda weights, total: total / weights.shape[-1]},
                 "The mean of the gradient is subtracted, as if all weights were equal.")),

@@ -28,6 +28,18 @@ def _full_blocks(scores, block_size):
     return _blocks(scores[..., :whole], block_size) if whole else []
 
 
+def _full_blocks_at_least_one(scores, block_size):
+    return _full_blocks(scores, block_size) or _blocks(scores, block_size)[:1]
+
+
+def _stacked(parts, axis):
+    return np.moveaxis(parts, axis, -1)
+
+
+def _along_the_first(scores, block_size):
+    return np.logaddexp.reduce(scores, axis=0)
+
+
 def _log(row_sum):
     return np.where(row_sum == 0, -np.inf, np.log(np.where(row_sum == 0, 1.0, row_sum)))
 
@@ -103,7 +115,7 @@ EXERCISE = Exercise(
     mistakes=(
         *alike("Every score counts, and the last block may be shorter than the others.", "Which scores does your last slice hold?",
                ("last block dropped", {"blocks": lambda s, b: _blocks(s, b)[:-1]}, "The last block is not read."),
-               ("shorter block dropped", {"blocks": _full_blocks}, "A last block that is shorter than the others is not read."),
+               ("shorter block dropped", ({"blocks": _full_blocks}, {"blocks": _full_blocks_at_least_one}), "A last block that is shorter than the others is not read."),
                ("first block dropped", {"blocks": lambda s, b: _blocks(s, b)[1:]}, "The first block is not read."),
                ("only the first block", {"blocks": lambda s, b: _blocks(s, b)[:1]}, "Only the first block is read."),
                ("only the last block", {"blocks": lambda s, b: _blocks(s, b)[-1:]}, "Only the last block is read."),
@@ -124,7 +136,12 @@ EXERCISE = Exercise(
                "What is log(e^a + e^b) for a = b = 0?",
                ("log-sum-exps of the blocks added", _direct(np.sum), "The blocks' log-sum-exps are added."),
                ("mean of the blocks", _direct(np.mean), "The blocks' log-sum-exps are averaged."),
-               ("largest of the blocks", _direct(np.max), "The largest of the blocks' log-sum-exps is taken.")),
+               ("largest of the blocks", _direct(np.max), "The largest of the blocks' log-sum-exps is taken."),
+               ("blocks not joined", _direct(_stacked), "The answer has one log-sum-exp for each block, not one for each row.")),
+        Mistake("blocks along the first axis", change={"answer": _along_the_first},
+                does="The scores are added up over the first axis: the keys stay.",
+                why="The keys of one row lie along the last axis, whatever stands in front of it: scores[..., i:i + block_size].",
+                ask="Which axis should the answer no longer have, and which one do your blocks cut?"),
         *alike("-inf - -inf is NaN. Where nothing but -inf has come yet, the maximum must not be subtracted.",
                "What is the running maximum after a block of nothing but -inf?",
                ("blocks of -inf NaN", ({"reference": lambda new_max: new_max},

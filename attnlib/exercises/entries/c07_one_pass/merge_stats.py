@@ -92,6 +92,11 @@ EXERCISE = Exercise(
                ("empty sets counted", {"answer": lambda ma, sa, mb, sb: _merged(*(
                    np.where(np.isneginf(x), 0.0, x) for x in (ma,)), sa, *(np.where(np.isneginf(x), 0.0, x) for x in (mb,)), sb)},
                 "An empty set counts as one with maximum 0.")),
+        Mistake("one empty set empties both",
+                change=tuple({"answer": lambda ma, sa, mb, sb, lost=lost: _emptied(ma, sa, mb, sb, lost)} for lost in (False, True)),
+                does="Where one of the two sets is empty the scores of the other are lost.",
+                why="An empty set adds nothing: the other one stays as it is. Only two of them make an empty set.",
+                ask="What should come out where the first set is empty and the second has maximum 3 and sum 1.5?"),
         Mistake("quotient of two exponentials", change={"factor": lambda m, r: np.exp(m) / np.exp(r)},
                 does="For small maxima it is right; for maxima of 10000 or of -10000 it is NaN.",
                 why="exp overflows above 709 (above 88 in float32, above 11 in float16), and inf / inf is NaN; so is 0 / 0, for "
@@ -129,6 +134,13 @@ def _lower(max_a, sum_a, max_b, sum_b, first, safe):
     reference = np.where(np.isneginf(highest), 0.0, highest) if safe else highest
     factor = _exponents(np.minimum(max_a, max_b), reference)
     return highest, sum_a * factor + sum_b if first else sum_a + sum_b * factor
+
+
+def _emptied(max_a, sum_a, max_b, sum_b, lost):
+    """Both sets, and no score where one of them is empty; with the maximum lost, too."""
+    empty = np.isneginf(max_a) | np.isneginf(max_b)
+    highest, row_sum = _merged(max_a, sum_a, max_b, sum_b)
+    return np.where(empty & lost, -np.inf, highest), np.where(empty, 0.0, row_sum)
 
 
 def _merged(max_a, sum_a, max_b, sum_b, first=True, second=True):
