@@ -92,3 +92,14 @@ def window_by_slices(n_q, n_k, left, right):
     for i in range(n_q):
         mask[i, None if left is None else i - left:None if right is None else i + right + 1] = True
     return mask
+
+
+@answers.wrong("right end excluded", "0 taken as no limit")
+def window_of_truths(n_q, n_k, left, right):
+    apart = np.arange(n_k) - np.arange(n_q)[:, None]
+    mask = np.ones((n_q, n_k), dtype=bool)
+    if left:
+        mask &= apart >= -left
+    if right:
+        mask &= apart < right
+    return mask

@@ -102,3 +102,15 @@ def entropy_of_clipped(scores, target):
     scores = np.clip(scores, -60, 60)
     log_weight = np.take_along_axis(scores, target[..., None], axis=-1)[..., 0] - np.log(np.exp(scores).sum(axis=-1))
     return -log_weight
+
+
+answers.wrong("logarithm of the softmax", "mean over the rows", function=lambda scores, target: (
+    -np.log(np.take_along_axis(soft(scores), target[..., None], axis=-1)).mean()))
+answers.wrong("epsilon in the logarithm", "sign flipped", function=lambda scores, target: (
+    np.log(np.take_along_axis(soft(scores), target[..., None], axis=-1)[..., 0] + 1e-9).astype(scores.dtype)))
+
+
+@answers.wrong("logarithm of the softmax", "no maximum subtracted")
+def entropy_by_definition(scores, target):
+    powers = np.exp(scores)
+    return -np.log(np.take_along_axis(powers / powers.sum(axis=-1, keepdims=True), target[..., None], axis=-1)[..., 0])

@@ -65,3 +65,9 @@ def units_by_bits(computed, exact):
 
 answers.wrong("divided in float32", "unit at the computed number", function=lambda computed, exact: (
     np.abs(computed - exact).astype(np.float32) / np.spacing(np.abs(computed))))
+
+
+@answers.wrong("sign kept", "exact rounded before the distance")
+def units_of_float32_numbers(computed, exact):
+    rounded = exact.astype(np.float32)
+    return (computed.astype(np.float64) - rounded) / np.spacing(np.abs(rounded)).astype(np.float64)

@@ -112,3 +112,7 @@ answers.wrong("mean over the rows", "sign flipped",
 def entropy_backward_of_clipped(scores, target):
     powers = np.exp(np.clip(scores, -500, 500))
     return (powers / powers.sum(axis=-1, keepdims=True) - hot(scores, target)).astype(scores.dtype)
+
+
+answers.wrong("gradient of the weights", "mean over the rows",
+              function=lambda scores, target: -hot(scores, target) / soft(scores) / max(target.size, 1))

@@ -104,3 +104,7 @@ def gradient_over_the_queries(query, key, grad_weights):
 
 answers.wrong("weights missing in the first term", function=lambda query, key, grad_weights: gradient(
     query, key, grad_weights, grad_scores=lambda weights, grad, mean: grad - weights * mean))
+
+
+answers.wrong("each key by itself", "scale forgotten on the way back", function=lambda query, key, grad_weights: gradient(
+    query, key, grad_weights, scale_back=1, grad_scores=lambda weights, grad, mean: weights * (1 - weights) * grad))

@@ -90,3 +90,16 @@ def merge_unless_empty(max_a, sum_a, max_b, sum_b):
     total = sum_a * np.exp(max_a - highest) + sum_b * np.exp(max_b - highest)
     empty = np.isneginf(max_a) | np.isneginf(max_b)
     return highest, np.where(empty, 0, total).astype(highest.dtype)
+
+
+@answers.wrong("first sum not rescaled", "parts in another order")
+def merge_sum_first(max_a, sum_a, max_b, sum_b):
+    highest = np.maximum(max_a, max_b)
+    reference = np.where(np.isneginf(highest), 0, highest).astype(highest.dtype)
+    return sum_a + sum_b * np.exp(max_b - reference), highest
+
+
+@answers.wrong("first sum not rescaled", "two empty sets NaN")
+def merge_into_the_first(max_a, sum_a, max_b, sum_b):
+    highest = np.maximum(max_a, max_b)
+    return highest, sum_a + sum_b * np.exp(max_b - highest)

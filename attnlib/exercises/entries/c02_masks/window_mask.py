@@ -3,7 +3,7 @@
 import numpy as np
 
 from ...families.masks import ADDITIVE, INVERTED
-from ...model import PLAIN, SQUARE, Case, Exercise, Mistake, alike
+from ...model import PLAIN, SQUARE, Case, Exercise, Mistake, alike, ways
 
 NO_LIMIT_LEFT, NO_LIMIT_RIGHT, NO_LIMIT = "no limit on the left", "no limit on the right", "no limit at all"
 FEWER_KEYS = "more queries than keys"
@@ -12,7 +12,7 @@ FEWER_KEYS = "more queries than keys"
 def window_mask_answer(do, n_q, n_k, left, right):
     rows, columns = do.sizes(n_q, n_k)
     query, key = np.arange(rows)[:, None], np.arange(columns)[None, :]
-    left, right = do.limits(left, right)
+    left, right = do.given(*do.limits(left, right))
     begins = do.lower(key, query, left) if left is not None else do.open(key, query, "left")
     ends = do.upper(key, query, right) if right is not None else do.open(key, query, "right")
     return do.form(do.sense(do.join(begins, ends)))
@@ -57,6 +57,7 @@ EXERCISE = Exercise(
     steps={
         "sizes": lambda n_q, n_k: (n_q, n_k),
         "limits": lambda left, right: (left, right),
+        "given": lambda left, right: (left, right),
         "lower": lambda key, query, left: key >= query - left,
         "upper": lambda key, query, right: key <= query + right,
         "open": _everywhere,
@@ -107,10 +108,8 @@ EXERCISE = Exercise(
                ("None hides everything", {"open": lambda key, query, side: (key + query) * 0 > 0},
                 "Where a side has no limit, no key is seen at all.")),
         Mistake("0 taken as no limit",
-                change=({"lower": lambda key, query, left: key >= query - left if left else _everywhere(key, query, ""),
-                         "upper": lambda key, query, right: key <= query + right if right else _everywhere(key, query, "")},
-                        {"lower": lambda key, query, left: key >= query - left if left else _everywhere(key, query, "")},
-                        {"upper": lambda key, query, right: key <= query + right if right else _everywhere(key, query, "")}),
+                change=ways("given", lambda left, right: (left or None, right or None), lambda left, right: (left or None, right),
+                            lambda left, right: (left, right or None)),
                 does="A limit of 0 has no effect.",
                 why="`if left:` is False for None and for 0 alike; 0 says that nothing on that side is seen.",
                 ask="How do you tell None from 0?"),

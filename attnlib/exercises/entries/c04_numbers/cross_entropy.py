@@ -11,7 +11,8 @@ from ...model import FLOAT16, FLOAT32, HUGE, LEADING, PLAIN, SQUARE, Case, Exerc
 def cross_entropy_answer(do, scores, target):
     shifted = do.shift(scores)
     chosen = do.choose(shifted, target)
-    return do.finish(do.base(do.sense(do.log(do.total(do.power(shifted))) - chosen)))
+    total = do.total(do.power(shifted))
+    return do.finish(do.base(do.sense(do.join(do.log(total), chosen, total))))
 
 
 def _cases():
@@ -32,11 +33,6 @@ def _cases():
     ]
 
 
-def _weights(scores):
-    powers = np.exp(scores - scores.max(axis=-1, keepdims=True))
-    return powers / powers.sum(axis=-1, keepdims=True)
-
-
 def _lse(scores):
     highest = scores.max(axis=-1, keepdims=True)
     return np.log(np.exp(scores - highest).sum(axis=-1)) + highest[..., 0]
@@ -48,7 +44,8 @@ def _log_weights(scores):
 
 
 def _of_weights(function):
-    return {"answer": lambda scores, target: targets_of(function(_weights(scores)), target)}
+    """The target's weight first, and a function of it."""
+    return {"join": lambda log, chosen, total: function(np.exp(chosen) / total)}
 
 
 EXERCISE = Exercise(
@@ -63,6 +60,7 @@ EXERCISE = Exercise(
         "total": Step(lambda powers: powers.sum(axis=-1), "the sum of the exponentials", True),
         "log": Step(np.log, "the logarithm of the sum", True),
         "choose": targets_of,
+        "join": lambda log, chosen, total: log - chosen,
         "sense": lambda loss: loss,
         "base": lambda loss: loss,
         "finish": lambda loss: loss,

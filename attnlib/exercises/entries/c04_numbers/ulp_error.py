@@ -8,7 +8,7 @@ POWERS, SMALL, BELOW = "powers of 2", "very small numbers", "numbers below the n
 
 
 def ulp_error_answer(do, computed, exact):
-    return do.finish(do.distance(computed.astype(np.float64), exact) / do.unit(exact, computed))
+    return do.finish(do.distance(do.difference(computed.astype(np.float64), exact)) / do.unit(exact, computed))
 
 
 def _unit(exact):
@@ -60,7 +60,8 @@ EXERCISE = Exercise(
          "of exact, rounded to float32, from its neighbour away from zero.",
     answer=ulp_error_answer,
     steps={
-        "distance": Step(lambda computed, exact: np.abs(computed - exact), "the distance"),
+        "difference": Step(lambda computed, exact: computed - exact, "the difference"),
+        "distance": Step(np.abs, "the distance"),
         "unit": Step(lambda exact, computed: _unit(exact), "the unit"),
         "finish": lambda units: units,
     },
@@ -96,20 +97,20 @@ EXERCISE = Exercise(
                 "At a power of 2 the unit is half as large as it should be: the neighbour towards zero is nearer."),
                ("unit of float16", {"unit": lambda exact, computed: np.spacing(np.abs(exact.astype(np.float16))).astype(np.float64)},
                 "The unit is that of float16.")),
-        Mistake("sign kept", change={"distance": lambda computed, exact: computed - exact},
+        Mistake("sign kept", change={"distance": lambda difference: difference},
                 does="The answer is negative where computed is too small.", why="A distance has no sign.",
                 ask="How far apart are 3 and 5, and how far 5 and 3?"),
         Mistake("sign of the unit kept", change={"unit": lambda exact, computed: np.spacing(exact.astype(np.float32)).astype(np.float64)},
                 does="The answer is negative for negative numbers.",
                 why="np.spacing of a negative number is negative: it points away from zero.",
                 ask="What is np.spacing(-1.0)?"),
-        Mistake("exact rounded before the distance", change={"distance": lambda computed, exact: np.abs(
+        Mistake("exact rounded before the distance", change={"difference": lambda computed, exact: (
             computed - exact.astype(np.float32).astype(np.float64))},
                 does="The distance is that from the rounded exact number: whole units, and 0 where it should be up to 1/2.",
                 why="The exact number lies between two float32 numbers; how far from computed is asked for.",
                 ask="What is the error of the float32 number nearest to 0.1?"),
-        Mistake("divided in float32", change=({"finish": _in_float32}, {"distance": lambda computed, exact: _in_float32(
-            np.abs(computed - exact))}),
+        Mistake("divided in float32", change=({"finish": _in_float32}, {"difference": lambda computed, exact: _in_float32(
+            computed - exact)}),
                 does="The answer has the digits of float32 alone, about 7.",
                 why="np.spacing of a float32 number is one itself, and a float32 number divided by it stays float32. The answer "
                     "is asked for in float64.",

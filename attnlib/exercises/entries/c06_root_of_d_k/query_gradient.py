@@ -108,7 +108,7 @@ EXERCISE = Exercise(
                 "The mean is subtracted from a * b, so that it is not multiplied by the weights."),
                ("not multiplied by the weights", {"slope": lambda weights, centred, mean: centred},
                 "The differences from the mean are not multiplied by the weights."),
-               ("each key by itself", {"answer": lambda query, key, grad: _each_by_itself(query, key, grad)},
+               ("each key by itself", {"mean": lambda weights, grad: weights * grad},
                 "The slope is a * (1 - a), as if every key had a logistic function of its own.")),
         Mistake("softmax left out on the way back", change={"slope": lambda weights, centred, mean: centred, "centre": lambda grad, mean: grad},
                 does="grad_weights goes to the keys as it is.", why="It is the gradient with respect to the weights, and the keys "
@@ -144,9 +144,3 @@ EXERCISE = Exercise(
                 ask="What should the answer be where the gradient is 0?"),
     ),
 )
-
-
-def _each_by_itself(query, key, grad_weights):
-    root = math.sqrt(query.shape[-1])
-    weights = _softmax(query @ _swap(key) / root)
-    return (grad_weights * weights * (1 - weights)) @ key / root

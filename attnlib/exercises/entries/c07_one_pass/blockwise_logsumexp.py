@@ -155,8 +155,8 @@ EXERCISE = Exercise(
                ("shifted sum alone", {"log": lambda row_sum: row_sum, "finish": lambda row_max, log: log},
                 "The answer is the sum of exp(score - maximum) itself."),
                ("logarithm to base 2", {"log": lambda row_sum: _log(row_sum) / np.log(2)}, "The logarithm has base 2.")),
-        Mistake("no maximum subtracted", change={"answer": lambda scores, block_size: _log(
-            sum(np.exp(block).sum(axis=-1) for block in _blocks(scores, block_size)))},
+        Mistake("no maximum subtracted", change={
+            "reference": np.zeros_like, "rescale": lambda row_sum, row_max, reference: row_sum, "finish": lambda row_max, log: log},
                 does="For small scores it is right; high scores overflow to inf, low ones underflow to -inf.",
                 why="exp overflows above 709 (above 88 in float32, above 11 in float16). With the maximum subtracted the largest "
                     "exponent is 0.", ask="Which number can be subtracted from all scores, and added back at the end?"),
