@@ -103,3 +103,11 @@ def window_of_truths(n_q, n_k, left, right):
     if right:
         mask &= apart < right
     return mask
+
+
+@answers.wrong("None opens both sides")
+def window_of_two_limits(n_q, n_k, left, right):
+    if left is None or right is None:
+        return np.ones((n_q, n_k), dtype=bool)
+    apart = np.arange(n_k) - np.arange(n_q)[:, None]
+    return (apart >= -left) & (apart <= right)

@@ -114,3 +114,24 @@ answers.wrong("epsilon in the logarithm", "sign flipped", function=lambda scores
 def entropy_by_definition(scores, target):
     powers = np.exp(scores)
     return -np.log(np.take_along_axis(powers / powers.sum(axis=-1, keepdims=True), target[..., None], axis=-1)[..., 0])
+
+
+answers.wrong("all keys added up", function=lambda scores, target: -log_weights(scores).sum(axis=-1))
+answers.wrong("mean over the keys", function=lambda scores, target: -log_weights(scores).mean(axis=-1))
+answers.wrong("keys not added up", function=lambda scores, target: (
+    -log_weights(scores) * (np.arange(scores.shape[-1]) == target[..., None])))
+answers.wrong("entropy of the weights", function=lambda scores, target: (
+    -(soft(scores) * log_weights(scores)).sum(axis=-1)))
+answers.wrong("logarithm of the other weights", function=lambda scores, target: (
+    -np.log(1 - np.take_along_axis(soft(scores), target[..., None], axis=-1)[..., 0])))
+answers.wrong("weighted by the weight", function=lambda scores, target: (
+    -np.take_along_axis(soft(scores) * log_weights(scores), target[..., None], axis=-1)[..., 0]))
+answers.wrong("scores taken for weights", function=lambda scores, target: (
+    -np.log(np.take_along_axis(scores, target[..., None], axis=-1)[..., 0])))
+
+
+@answers.wrong("softmax over the first axis")
+def entropy_of_columns(scores, target):
+    shifted = scores - scores.max(axis=0)
+    log_weight = shifted - np.log(np.exp(shifted).sum(axis=0))
+    return -np.take_along_axis(log_weight, target[..., None], axis=-1)[..., 0]

@@ -108,3 +108,7 @@ answers.wrong("weights missing in the first term", function=lambda query, key, g
 
 answers.wrong("each key by itself", "scale forgotten on the way back", function=lambda query, key, grad_weights: gradient(
     query, key, grad_weights, scale_back=1, grad_scores=lambda weights, grad, mean: weights * (1 - weights) * grad))
+
+
+answers.wrong("weights instead of the gradient of the scores", function=lambda query, key, grad_weights: gradient(
+    query, key, grad_weights, grad_scores=lambda weights, grad, mean: weights))

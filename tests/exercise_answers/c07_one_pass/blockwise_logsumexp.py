@@ -136,3 +136,31 @@ def blockwise_sum_of_whole_blocks(scores, block_size):
     for i in range(scores.shape[-1] // block_size):
         total += np.exp(scores[..., i * block_size:(i + 1) * block_size]).sum(axis=-1)
     return np.log(total)
+
+
+def log_sums(blocks, scores, start=-np.inf):
+    total = np.full(scores.shape[:-1], start, dtype=scores.dtype)
+    for block in blocks:
+        total = np.logaddexp(total, np.logaddexp.reduce(block, axis=-1))
+    return total
+
+
+def block_starts(scores, block_size):
+    return range(0, scores.shape[-1], block_size)
+
+
+answers.wrong("a score of 0 besides", function=lambda scores, block_size: log_sums(
+    (scores[..., i:i + block_size] for i in block_starts(scores, block_size)), scores, 0))
+answers.wrong("blocks that overlap", function=lambda scores, block_size: log_sums(
+    (scores[..., i:i + block_size + 1] for i in block_starts(scores, block_size)), scores))
+
+
+@answers.wrong("filled up by zeros")
+def blockwise_padded(scores, block_size):
+    total = np.full(scores.shape[:-1], -np.inf, dtype=scores.dtype)
+    for i in block_starts(scores, block_size):
+        block = scores[..., i:i + block_size]
+        missing = block_size - block.shape[-1]
+        block = np.concatenate([block, np.zeros((*block.shape[:-1], missing), block.dtype)], axis=-1)
+        total = np.logaddexp(total, np.logaddexp.reduce(block, axis=-1))
+    return total

@@ -103,3 +103,13 @@ def merge_sum_first(max_a, sum_a, max_b, sum_b):
 def merge_into_the_first(max_a, sum_a, max_b, sum_b):
     highest = np.maximum(max_a, max_b)
     return highest, sum_a + sum_b * np.exp(max_b - highest)
+
+
+answers.wrong("the set of the larger maximum alone", function=lambda max_a, sum_a, max_b, sum_b: (
+    np.maximum(max_a, max_b), np.where(max_a >= max_b, sum_a, sum_b)))
+
+
+@answers.wrong("mean of the maxima", "two empty sets NaN")
+def merge_in_the_middle(max_a, sum_a, max_b, sum_b):
+    middle = (max_a + max_b) / 2
+    return middle, sum_a * np.exp(max_a - middle) + sum_b * np.exp(max_b - middle)

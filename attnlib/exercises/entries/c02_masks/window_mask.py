@@ -105,6 +105,8 @@ EXERCISE = Exercise(
                "What should a window with left = None and right = 0 be?",
                ("None taken as 0", ({"open": _at_zero}, _only("left", _at_zero), _only("right", _at_zero)),
                 "Where a side has no limit, nothing on that side is seen."),
+               ("None opens both sides", {"given": lambda left, right: (None, None) if left is None or right is None else (left, right)},
+                "Where one side has no limit, the other has none either."),
                ("None hides everything", {"open": lambda key, query, side: (key + query) * 0 > 0},
                 "Where a side has no limit, no key is seen at all.")),
         Mistake("0 taken as no limit",

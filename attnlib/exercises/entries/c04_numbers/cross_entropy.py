@@ -43,6 +43,12 @@ def _log_weights(scores):
     return shifted - np.log(np.exp(shifted).sum(axis=-1, keepdims=True))
 
 
+def _loss_along(scores, target, axis, of_maximum):
+    """The loss of weights that sum to 1 along another axis."""
+    shifted = scores - scores.max(axis=of_maximum, keepdims=True)
+    return -targets_of(shifted - np.log(np.exp(shifted).sum(axis=axis, keepdims=True)), target)
+
+
 def _of_weights(function):
     """The target's weight first, and a function of it."""
     return {"join": lambda log, chosen, total: function(np.exp(chosen) / total)}
@@ -121,6 +127,32 @@ EXERCISE = Exercise(
         Mistake("in bits", change={"base": lambda loss: loss / np.log(2)},
                 does="The logarithm has base 2.", why="The natural logarithm is asked for.",
                 ask="What is the loss for two equal scores?"),
+        *alike("Of each row the logarithm of one weight counts, that of the target, and of the other keys nothing but what they "
+               "add to the sum.", "Which entries of a row of log-weights does the loss take, and how often?",
+               ("all keys added up", {"answer": lambda scores, target: -_log_weights(scores).sum(axis=-1)},
+                "Minus the logarithms of all weights of a row are added up; the target plays no part."),
+               ("mean over the keys", {"choose": lambda shifted, target: shifted.mean(axis=-1)},
+                "Minus the logarithms of all weights of a row are averaged; the target plays no part."),
+               ("keys not added up", {"answer": lambda scores, target: -_log_weights(scores) * (
+                   np.arange(scores.shape[-1]) == np.asarray(target)[..., None])},
+                "The answer keeps the keys: the loss stands at the target, and 0 beside it."),
+               ("entropy of the weights", {"answer": lambda scores, target: -(
+                   np.exp(_log_weights(scores)) * _log_weights(scores)).sum(axis=-1)},
+                "The answer is the entropy of the row's own weights; the target plays no part.")),
+        *alike("The loss is minus the logarithm of the target's weight, which is 0 for a weight of 1 and grows without end "
+               "towards 0.", "What is the loss of a target with weight 1, and of one with weight 0.5?",
+               ("logarithm of the other weights", _of_weights(lambda weights: -np.log(1 - weights)),
+                "The answer is -log(1 - weight): it is large where the target has nearly all the weight."),
+               ("weighted by the weight", _of_weights(lambda weights: -weights * np.log(weights)),
+                "The logarithm is multiplied by the target's weight."),
+               ("scores taken for weights", {"answer": lambda scores, target: -np.log(targets_of(scores, target))},
+                "The logarithm is that of the score itself: the softmax is missing.")),
+        *alike("Each row has a softmax of its own, over the keys.", "What do the weights of one query sum to?",
+               ("softmax over the first axis", tuple({"answer": lambda scores, target, m=m: _loss_along(scores, target, 0, m)}
+                                                     for m in (0, -1)),
+                "The exponentials are added up over the first axis, which is the batch if there are leading axes."),
+               ("softmax over everything", {"answer": lambda scores, target: _loss_along(scores, target, None, None)},
+                "The exponentials of the whole array are added up.")),
         Mistake("one minus the weight", change=_of_weights(lambda weights: 1 - weights),
                 does="The answer is 1 minus the target's weight.", why="The logarithm is asked for: it has no upper end.",
                 ask="What is the loss of a target with weight 0.5?"),

@@ -4,6 +4,7 @@ from dataclasses import replace
 
 import numpy as np
 
+from ...families.choose import also
 from ...families.logsumexp import BASES, DEAD_ROW, LOG_MISTAKES, LOWEST
 from ...families.masks import ZERO_FILL
 from ...families.softmax import LOW_FILLS, NO_MAXIMUM, along_cases
@@ -165,6 +166,12 @@ LSE_SHIFTS = (
             ask="What should the log-sum-exp of 10000, 9999 be?"),
 )
 
+def _of_the_whole(mistake):
+    """The mistake, and for a logarithm of another base what turns the right answer into that base."""
+    base = {"logarithm to base 2": 2, "logarithm to base 10": 10}.get(mistake.name)
+    return also(mistake, {"add_back": lambda logs, m, axis: (logs + m) / np.log(base)}) if base else mistake
+
+
 ADD_BACK_MISTAKES = (
     *alike("Subtracting the maximum divides the sum by exp(maximum). The logarithm turns that factor into a term: the "
            "same number "
@@ -307,6 +314,6 @@ EXERCISE = Exercise(
         "In a row of nothing but -inf the maximum is -inf, and -inf - -inf is NaN. Take 0 as the "
         "maximum there, with np.where(m == -np.inf, 0, m): exp gives zeros, and the logarithm -inf.",
     ),
-    mistakes=(*LSE_SHIFTS, *ADD_BACK_MISTAKES, *LOG_MISTAKES, *BASES, *LSE_RESULTS, *DEAD_MISTAKES,
+    mistakes=(*LSE_SHIFTS, *ADD_BACK_MISTAKES, *map(_of_the_whole, LOG_MISTAKES), *BASES, *LSE_RESULTS, *DEAD_MISTAKES,
               *REDUCED_AXIS_MISTAKES),
 )

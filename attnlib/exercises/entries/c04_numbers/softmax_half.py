@@ -3,7 +3,7 @@
 import numpy as np
 
 from ...families.softmax import OVER_OTHER_AXES, SCORES_CUT
-from ...model import HUGE, LEADING, PLAIN, SQUARE, Case, Exercise, Mistake, Step, alike, normal
+from ...model import HUGE, LEADING, PLAIN, SQUARE, Case, Exercise, Mistake, Step, alike, each, normal, ways
 
 LONG = "long rows"
 
@@ -104,6 +104,16 @@ EXERCISE = Exercise(
                 why="Near 60000 float32 numbers lie 0.004 apart, and the log-sum-exp is one of them. With the maximum subtracted "
                     "first no large number is left.",
                 ask="How far apart are float32 numbers near 60000, and what does that do to a weight?"),
+        Mistake("rounded besides", change=ways("narrow", *(lambda weights, n=n: half(np.round(weights, n)) for n in (2, 3, 4))),
+                numbers=each(lambda n: {"narrow": lambda weights: half(np.round(weights, n))}, (1, 5, 6).__contains__),
+                does="The weights are rounded to a few decimals: small ones become 0.",
+                why="float16 keeps 11 binary digits of a small weight, too. Narrowing is all the rounding that there is.",
+                ask="How many decimals does a weight of 0.0001 need?"),
+        Mistake("logarithm of the softmax", change={"narrow": lambda weights: half(np.log(weights))},
+                does="The answer holds logarithms of weights.", why="The weights are asked for.",
+                ask="What does each row of your answer sum to?"),
+        Mistake("power of 2 instead of e", change={"power": np.exp2}, does="The weights are too even: powers of 2 are shared out.",
+                why="The softmax takes powers of e.", ask="How much more weight should a score get that is larger by 1?"),
         Mistake("scores divided by their number", change={"widen": lambda scores: scores / scores.shape[-1]},
                 does="The weights are too even: the scores are divided by n first.", why="The scores are taken as they are.",
                 ask="What is done to the scores before the maximum is taken?"),

@@ -91,6 +91,9 @@ EXERCISE = Exercise(
                ("relative error over the machine epsilon", {"unit": lambda exact, computed: np.abs(exact) * float(np.finfo(np.float32).eps)},
                 "The relative error is divided by the machine epsilon: too small by a factor between 1 and 2."),
                ("absolute error", {"unit": lambda exact, computed: 1.0}, "The distance is not divided by any unit."),
+               ("unit that goes on halving", {"unit": lambda exact, computed: 2.0 ** (np.floor(np.log2(np.abs(
+                   exact.astype(np.float32).astype(np.float64)))) - 23)},
+                "Below 1.2e-38 the unit goes on halving: there the numbers of float32 are all equally far apart."),
                ("half the unit", {"unit": lambda exact, computed: _unit(exact) / 2}, "The unit is half as large as it should be."),
                ("neighbour towards zero", {"unit": lambda exact, computed: (np.abs(exact.astype(np.float32)) - np.nextafter(
                    np.abs(exact.astype(np.float32)), np.float32(0))).astype(np.float64)},
@@ -120,6 +123,8 @@ EXERCISE = Exercise(
                 why="The exact number lies between two float32 numbers; how far from computed is asked for. And below a power of "
                     "2 the gaps that are counted are half as large.",
                 ask="What is the error of the float32 number nearest to 0.1?"),
+        Mistake("mean error", change={"finish": lambda units: np.mean(units)}, does="The errors are averaged to one number.",
+                why="Each number has an error of its own.", ask="Which shape should the answer have?"),
         Mistake("largest error alone", change={"finish": lambda units: np.max(units)}, does="Only the largest error is returned.",
                 why="Each number has an error of its own.", ask="Which shape should the answer have?"),
     ),

@@ -132,6 +132,10 @@ EXERCISE = Exercise(
                ("divided by 2 alone", {"quotient": lambda f, step: (f(step) - f(-step)) / 2}, "The difference is divided by 2, not by 2 step."),
                ("multiplied by the step", {"quotient": lambda f, step: (f(step) - f(-step)) / 2 * step},
                 "In Python a / 2 * step is (a / 2) * step: the difference is multiplied by the step."),
+               ("second difference", {"quotient": lambda f, step: (f(step) - 2 * f(0) + f(-step)) / step ** 2},
+                "The answer is the second derivative: of the value in the middle nothing should be left."),
+               ("extrapolated", {"quotient": lambda f, step: (8 * (f(step / 2) - f(-step / 2)) - f(step) + f(-step)) / (6 * step)},
+                "Two steps are combined, so that the error falls with the fourth power of the step."),
                ("half a step", {"quotient": lambda f, step: (f(step / 2) - f(-step / 2)) / step},
                 "Each entry is moved by half a step."),
                ("a step of its own", tuple({"quotient": lambda f, step, h=h: (f(h) - f(-h)) / (2 * h)} for h in (
@@ -142,6 +146,9 @@ EXERCISE = Exercise(
         *alike("Each entry is moved alone, and each has an entry in the gradient.", "How often is the function called for an x of n entries?",
                ("all entries moved at once", {"entries": lambda x: [...]},
                 "All entries are moved together: what comes out is the sum of the gradient."),
+               ("moved from 0", {"answer": lambda f, x, step: np.array([(f(e) - f(-e)) / (2 * step) for e in step * np.eye(
+                   x.size).reshape(x.size, *x.shape)]).reshape(x.shape)},
+                "The steps are taken from an array of zeros, not from x."),
                ("last entry left out", _only(lambda n: slice(0, n - 1)), "The last entry of the gradient is 0."),
                ("first entry left out", _only(lambda n: slice(1, n)), "The first entry of the gradient is 0."),
                ("first entry alone", _only(lambda n: slice(0, 1)), "Only the first entry is there; the others are 0."),

@@ -114,6 +114,11 @@ EXERCISE = Exercise(
                 does="grad_weights goes to the keys as it is.", why="It is the gradient with respect to the weights, and the keys "
                 "meet the scores: the softmax lies between.",
                 ask="With respect to what is grad_weights a gradient, and what do you multiply the keys with?"),
+        Mistake("weights instead of the gradient of the scores", change={"slope": lambda weights, centred, mean: weights},
+                does="The keys are multiplied by the weights: grad_weights plays no part.",
+                why="That is a weighted mean of the keys, whatever the loss is. Along a query the loss changes as the scores' "
+                    "gradient says.",
+                ask="What should the answer be where grad_weights is 0?"),
         Mistake("softmax over the queries", change=({"softmax": lambda scores: _softmax(scores, axis=-2)},
                                                     {"softmax": lambda scores: _softmax(scores, axis=-2), "mean": _mean_of_queries}),
                 does="Each column of the weights sums to 1.", why="The keys compete for one query: each row sums to 1.",

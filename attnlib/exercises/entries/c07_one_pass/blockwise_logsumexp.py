@@ -3,7 +3,7 @@
 import numpy as np
 
 from ...families.memory import grows
-from ...model import FLOAT16, FLOAT32, HUGE, LEADING, NEG_INF, PLAIN, Case, Exercise, Mistake, Step, alike, normal
+from ...model import FLOAT16, FLOAT32, HUGE, LEADING, NEG_INF, PLAIN, Case, Exercise, Mistake, Step, alike, normal, ways
 
 RAGGED, DEAD, LOW = "a last block that is shorter", "rows and blocks of -inf", "low scores"
 
@@ -30,6 +30,11 @@ def _full_blocks(scores, block_size):
 
 def _full_blocks_at_least_one(scores, block_size):
     return _full_blocks(scores, block_size) or _blocks(scores, block_size)[:1]
+
+
+def _padded(scores, block_size):
+    shape = *scores.shape[:-1], -scores.shape[-1] % block_size
+    return _blocks(np.concatenate([scores, np.zeros(shape)], axis=-1), block_size)
 
 
 def _stacked(parts, axis):
@@ -119,8 +124,12 @@ EXERCISE = Exercise(
                ("first block dropped", {"blocks": lambda s, b: _blocks(s, b)[1:]}, "The first block is not read."),
                ("only the first block", {"blocks": lambda s, b: _blocks(s, b)[:1]}, "Only the first block is read."),
                ("only the last block", {"blocks": lambda s, b: _blocks(s, b)[-1:]}, "Only the last block is read."),
-               ("blocks that overlap", {"blocks": lambda s, b: [s[..., i:i + b] for i in range(0, s.shape[-1], max(b - 1, 1))]},
-                "Each block begins one score too early: some count twice.")),
+               ("blocks that overlap", ways(
+                   "blocks", lambda s, b: [s[..., i:i + b] for i in range(0, s.shape[-1], max(b - 1, 1))],
+                   lambda s, b: [s[..., i:i + b + 1] for i in range(0, s.shape[-1], b)]),
+                "A block begins in the one before, or ends in the next: some scores count twice."),
+               ("filled up by zeros", {"blocks": _padded},
+                "A last block that is shorter is filled up with zeros, which count as scores: exp(0) is 1.")),
         *alike("A sum of exp(score - old maximum) becomes one of exp(score - new maximum) by the factor exp(old - new).",
                "What has the old sum been made with, and what is the new block's sum made with?",
                ("old sum not rescaled", {"rescale": lambda row_sum, row_max, reference: row_sum},
@@ -169,6 +178,11 @@ EXERCISE = Exercise(
                 does="One maximum is taken for all rows: a row far below it underflows to -inf.",
                 why="Each row has its own maximum. A difference of 746 is enough for a float64 exponential of 0.",
                 ask="Along which axis of a block do the scores of one row lie?"),
+        Mistake("a score of 0 besides", change={"answer": lambda scores, block_size: np.logaddexp(
+                    0.0, np.logaddexp.reduce(scores, axis=-1))},
+                does="The answer is that of the row and one further score of 0.",
+                why="Before the first block the sum is 0, and its logarithm -inf. A log-sum-exp of 0 is that of one score of 0.",
+                ask="What is the log-sum-exp of no scores?"),
         Mistake("starting maximum 0", change={"new_max": lambda old, new: np.maximum(np.maximum(old, new), 0.0)},
                 does="The running maximum never falls below 0: rows of low scores underflow to -inf.",
                 why="Before the first block there is no maximum: -inf.", ask="What is the maximum of no scores?"),

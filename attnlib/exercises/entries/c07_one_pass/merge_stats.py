@@ -114,9 +114,12 @@ EXERCISE = Exercise(
                 "One maximum is taken for all rows."),
                ("first maximum kept", {"highest": lambda a, b: a}, "The first set's maximum is kept, even where the second is larger."),
                ("second maximum kept", {"highest": lambda a, b: b}, "The second set's maximum is kept, even where the first is larger."),
+               ("mean of the maxima", {"highest": lambda a, b: (a + b) / 2}, "The two maxima are averaged."),
                ("maxima added", {"highest": lambda a, b: a + b}, "The two maxima are added.")),
         *alike("Both sets' exponentials count: the two rescaled sums are added.", "How many scores have the two sets together?",
                ("larger sum instead of both", {"join": np.maximum}, "The larger of the two rescaled sums is taken."),
+               ("the set of the larger maximum alone", {"answer": lambda ma, sa, mb, sb: (np.maximum(ma, mb), np.where(
+                   ma >= mb, sa, sb))}, "The sum is that of the set that holds the larger maximum; the other set's is lost."),
                ("mean of the sums", {"join": lambda left, right: (left + right) / 2}, "The rescaled sums are averaged."),
                ("sums forgotten", {"rescale": lambda row_sum, factor, row_max: factor},
                 "The two factors are added without the sums, as if each set held a single score."),
