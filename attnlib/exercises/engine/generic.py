@@ -15,9 +15,9 @@ def leaks(dtype, library="numpy"):
     return Mistake(
         f"{dtype} leaks out",
         does=f"The answer is {dtype} where a narrower dtype is asked for.",
-        why="A wider answer doubles the memory of everything after it. NumPy 2 widens an array "
-            "when it meets a NumPy scalar or array of a wider dtype, such as np.sqrt(7) or "
-            "np.zeros(n); a Python number such as math.sqrt(7) leaves it as it is.",
+        why="A wider answer doubles the memory of everything after it. What was widened to be computed stays wide until it "
+            "is brought back. And NumPy 2 widens an array when it meets a NumPy scalar or array of a wider dtype, such as "
+            "np.sqrt(7) or np.zeros(n); a Python number such as math.sqrt(7) leaves it as it is.",
         ask="Which number or array in your function has a dtype of its own?")
 
 

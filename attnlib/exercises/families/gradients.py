@@ -48,6 +48,8 @@ SOFTMAX_BACKWARD_MISTAKES = (
            "open?",
            ("row sum not multiplied by the weights", _times(lambda w, c, g, total: w * g - total),
             "The row's sum is subtracted from weights * grad_weights as it is."),
+           ("weights missing in the first term", _times(lambda w, c, g, total: g - w * total),
+            "The gradient stands where w * g belongs: only the row's sum is multiplied by the weights."),
            ("weights missing in front", _times(lambda w, c, g, total: c),
             "The gradient is centred, but not multiplied by the weights."),
            ("w (1 - w) in front",

@@ -125,6 +125,28 @@ SHIFT_MISTAKES = (
 )
 
 
+SCORES_CUT = Mistake(  # for a step "shift" of the scores alone
+    "scores clipped", change=tuple({"shift": lambda s, c=c: np.clip(s, -c, c)} for c in (50, 80, 100, 500, 700)),
+    numbers=each(lambda c: {"shift": lambda s: np.clip(s, -c, c)}, lambda c: 1 < c < 1000),
+    does="Large scores are cut to a limit, and their differences disappear.",
+    why="Scores of 1001 and 1000 have the same weights as scores of 1 and 0, not equal ones.",
+    ask="What should the weights of the scores 1001, 1000 be?")
+
+
+def _along_axis(axis):
+    """A softmax along another axis, of the row's maximum and of that axis's own."""
+    def total(powers):
+        return powers.sum(axis=max(axis, -powers.ndim), keepdims=True)
+
+    return {"total": total}, {"total": total, "shift": lambda s: s - s.max(axis=max(axis, -s.ndim), keepdims=True)}
+
+
+OVER_OTHER_AXES = (  # for steps "shift" and "total" of one array
+    ("softmax over the queries", _along_axis(-2), "The exponentials are divided by sums over the queries."),
+    ("softmax over the first axis", _along_axis(0),
+     "The exponentials are divided by sums over the first axis, which is the batch if there are leading axes."))
+
+
 def _of(*functions):
     """Something else in place of exp, of shifted scores."""
     return tuple({"exponential": lambda s, axis, f=f: f(s)} for f in functions)

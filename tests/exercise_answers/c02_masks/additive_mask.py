@@ -42,3 +42,7 @@ answers.wrong("narrower dtype", function=lambda attn_mask, dtype: np.where(attn_
 
 def dtype_of(dtype, number):
     return np.dtype(dtype).type(number)
+
+
+answers.wrong("float64's lowest number instead of -inf",
+              function=lambda attn_mask, dtype: np.nan_to_num((1 - attn_mask) * -np.inf, nan=0.0).astype(dtype))

@@ -66,3 +66,9 @@ def joined_with_queries(lengths, n):
 def joined_with_queries_alone(lengths, n):
     position = np.arange(n)
     return np.tri(n, dtype=bool) & (position[:, None] < lengths[:, None, None, None])
+
+
+answers.wrong("exactly one condition", function=lambda lengths, n: (
+    np.tri(n, dtype=bool) ^ (np.arange(n) < lengths[:, None])[:, None])[:, None])
+answers.wrong("heads' axis at the end", function=lambda lengths, n: (
+    np.tri(n, dtype=bool) & (np.arange(n) < lengths[:, None])[:, None])[..., None])

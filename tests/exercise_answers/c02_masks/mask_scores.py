@@ -111,3 +111,7 @@ for names, function in (
 @answers.wrong("masked scores lowered by 7")
 def masked_by_seven(scores, attn_mask):
     return np.where(attn_mask, scores, scores - scores.dtype.type(7))
+
+
+answers.wrong("mask transposed", function=lambda scores, attn_mask: np.where(
+    np.swapaxes(attn_mask, -1, -2) if attn_mask.ndim > 1 else attn_mask, scores, -np.inf).astype(scores.dtype))

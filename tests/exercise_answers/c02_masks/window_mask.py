@@ -77,3 +77,37 @@ def window_by_truth(n_q, n_k, left, right):
 def window_without_none(n_q, n_k, left, right):
     i, j = np.arange(n_q)[:, None], np.arange(n_k)
     return (j >= i - left) & (j <= i + right)
+
+
+@answers.wrong("None taken as 0")
+def window_causal_unless_told(n_q, n_k, left, right):
+    apart = np.arange(n_k) - np.arange(n_q)[:, None]
+    mask = apart <= (0 if right is None else right)
+    return mask if left is None else mask & (apart >= -left)
+
+
+@answers.wrong("negative start of a slice")
+def window_by_slices(n_q, n_k, left, right):
+    mask = np.zeros((n_q, n_k), dtype=bool)
+    for i in range(n_q):
+        mask[i, None if left is None else i - left:None if right is None else i + right + 1] = True
+    return mask
+
+
+@answers.wrong("right end excluded", "0 taken as no limit")
+def window_of_truths(n_q, n_k, left, right):
+    apart = np.arange(n_k) - np.arange(n_q)[:, None]
+    mask = np.ones((n_q, n_k), dtype=bool)
+    if left:
+        mask &= apart >= -left
+    if right:
+        mask &= apart < right
+    return mask
+
+
+@answers.wrong("None opens both sides")
+def window_of_two_limits(n_q, n_k, left, right):
+    if left is None or right is None:
+        return np.ones((n_q, n_k), dtype=bool)
+    apart = np.arange(n_k) - np.arange(n_q)[:, None]
+    return (apart >= -left) & (apart <= right)

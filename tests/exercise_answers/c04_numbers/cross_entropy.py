@@ -81,3 +81,57 @@ def loss_by_one_maximum(scores, target):
 def loss_at_all_targets(scores, target):
     shifted = scores - scores.max(axis=-1, keepdims=True)
     return np.log(np.exp(shifted).sum(axis=-1)) - shifted[..., target]
+
+
+def log_weights(scores):
+    shifted = scores - scores.max(axis=-1, keepdims=True)
+    return shifted - np.log(np.exp(shifted).sum(axis=-1, keepdims=True))
+
+
+answers.wrong("all targets taken in each row", function=lambda scores, target: -log_weights(scores)[..., target])
+
+
+@answers.wrong("sum over the rows", "in bits")
+def entropy_of_all_in_bits(scores, target):
+    losses = -np.take_along_axis(log_weights(scores), target[..., None], axis=-1) / np.log(2)
+    return losses.sum().astype(scores.dtype)
+
+
+@answers.wrong("scores clipped")
+def entropy_of_clipped(scores, target):
+    scores = np.clip(scores, -60, 60)
+    log_weight = np.take_along_axis(scores, target[..., None], axis=-1)[..., 0] - np.log(np.exp(scores).sum(axis=-1))
+    return -log_weight
+
+
+answers.wrong("logarithm of the softmax", "mean over the rows", function=lambda scores, target: (
+    -np.log(np.take_along_axis(soft(scores), target[..., None], axis=-1)).mean()))
+answers.wrong("epsilon in the logarithm", "sign flipped", function=lambda scores, target: (
+    np.log(np.take_along_axis(soft(scores), target[..., None], axis=-1)[..., 0] + 1e-9).astype(scores.dtype)))
+
+
+@answers.wrong("logarithm of the softmax", "no maximum subtracted")
+def entropy_by_definition(scores, target):
+    powers = np.exp(scores)
+    return -np.log(np.take_along_axis(powers / powers.sum(axis=-1, keepdims=True), target[..., None], axis=-1)[..., 0])
+
+
+answers.wrong("all keys added up", function=lambda scores, target: -log_weights(scores).sum(axis=-1))
+answers.wrong("mean over the keys", function=lambda scores, target: -log_weights(scores).mean(axis=-1))
+answers.wrong("keys not added up", function=lambda scores, target: (
+    -log_weights(scores) * (np.arange(scores.shape[-1]) == target[..., None])))
+answers.wrong("entropy of the weights", function=lambda scores, target: (
+    -(soft(scores) * log_weights(scores)).sum(axis=-1)))
+answers.wrong("logarithm of the other weights", function=lambda scores, target: (
+    -np.log(1 - np.take_along_axis(soft(scores), target[..., None], axis=-1)[..., 0])))
+answers.wrong("weighted by the weight", function=lambda scores, target: (
+    -np.take_along_axis(soft(scores) * log_weights(scores), target[..., None], axis=-1)[..., 0]))
+answers.wrong("scores taken for weights", function=lambda scores, target: (
+    -np.log(np.take_along_axis(scores, target[..., None], axis=-1)[..., 0])))
+
+
+@answers.wrong("softmax over the first axis")
+def entropy_of_columns(scores, target):
+    shifted = scores - scores.max(axis=0)
+    log_weight = shifted - np.log(np.exp(shifted).sum(axis=0))
+    return -np.take_along_axis(log_weight, target[..., None], axis=-1)[..., 0]

@@ -257,3 +257,15 @@ def lse_squeezed(scores, axis=-1):
     m = scores.max(axis=axis, keepdims=True)
     m = np.where(m == -np.inf, 0, m).astype(scores.dtype)
     return np.squeeze(m) + np.log(np.exp(scores - m).sum(axis=axis))
+
+
+@answers.wrong("maximum of absolute values")
+def logsumexp_by_absolute_values(scores, axis=-1):
+    largest = np.abs(scores).max(axis=axis, keepdims=True)
+    largest = np.where(np.isinf(largest), 0, largest).astype(scores.dtype)
+    return np.squeeze(largest, axis) + np.log(np.exp(scores - largest).sum(axis=axis))
+
+
+@answers.wrong("logarithm to base 10")
+def logsumexp_in_tens(scores, axis=-1):
+    return (np.logaddexp.reduce(scores, axis=axis) / np.log(10)).astype(scores.dtype)

@@ -77,3 +77,33 @@ def half_from_the_exponentials(scores):
     wide = scores.astype(np.float32)
     powers = np.exp(wide - wide.max(axis=-1, keepdims=True)).astype(np.float16)
     return powers / powers.sum(axis=-1, keepdims=True)
+
+
+@answers.wrong("scores clipped")
+def half_of_clipped(scores):
+    powers = np.exp(np.clip(scores.astype(np.float32), -80, 80))
+    return (powers / powers.sum(axis=-1, keepdims=True)).astype(np.float16)
+
+
+@answers.wrong("sum in float16")
+def half_by_a_rounded_sum(scores):
+    wide = scores.astype(np.float32)
+    powers = np.exp(wide - wide.max(axis=-1, keepdims=True))
+    return (powers / powers.sum(axis=-1, keepdims=True).astype(np.float16)).astype(np.float16)
+
+
+@answers.wrong("no maximum subtracted", "softmax over the first axis")
+def half_of_columns(scores):
+    powers = np.exp(scores.astype(np.float32))
+    return (powers / powers.sum(axis=0, keepdims=True)).astype(np.float16)
+
+
+answers.wrong("rounded besides", function=lambda scores: soft(scores.astype(np.float32)).round(3).astype(np.float16))
+answers.wrong("logarithm of the softmax", function=lambda scores: np.log(soft(scores.astype(np.float32))).astype(np.float16))
+
+
+@answers.wrong("power of 2 instead of e")
+def half_by_powers_of_2(scores):
+    wide = scores.astype(np.float32)
+    powers = np.exp2(wide - wide.max(axis=-1, keepdims=True))
+    return (powers / powers.sum(axis=-1, keepdims=True)).astype(np.float16)

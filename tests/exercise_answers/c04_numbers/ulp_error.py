@@ -61,3 +61,23 @@ answers.right(lambda computed, exact: np.abs(computed - exact) / np.spacing(np.a
 @answers.wrong("float32 numbers counted")
 def units_by_bits(computed, exact):
     return np.abs(computed.view(np.int32) - exact.astype(np.float32).view(np.int32)).astype(np.float64)
+
+
+answers.wrong("divided in float32", "unit at the computed number", function=lambda computed, exact: (
+    np.abs(computed - exact).astype(np.float32) / np.spacing(np.abs(computed))))
+
+
+@answers.wrong("sign kept", "exact rounded before the distance")
+def units_of_float32_numbers(computed, exact):
+    rounded = exact.astype(np.float32)
+    return (computed.astype(np.float64) - rounded) / np.spacing(np.abs(rounded)).astype(np.float64)
+
+
+@answers.wrong("unit that goes on halving")
+def units_by_logarithm(computed, exact):
+    exponent = np.floor(np.log2(np.abs(exact.astype(np.float32).astype(np.float64))))
+    return np.abs(computed - exact) / 2.0 ** (exponent - 23)
+
+
+answers.wrong("mean error", function=lambda computed, exact: np.mean(
+    np.abs(computed - exact) / np.spacing(np.abs(exact.astype(np.float32))).astype(np.float64)))

@@ -7,9 +7,9 @@ from attnlib.exercises.engine.prove import Answers
 ANSWERS = answers = Answers("cross_entropy_backward")
 
 
-def soft(scores):
-    powers = np.exp(scores - scores.max(axis=-1, keepdims=True))
-    return powers / powers.sum(axis=-1, keepdims=True)
+def soft(scores, axis=-1):
+    powers = np.exp(scores - scores.max(axis=axis, keepdims=True))
+    return powers / powers.sum(axis=axis, keepdims=True)
 
 
 def hot(scores, target):
@@ -99,3 +99,20 @@ answers.wrong("target without a last axis", function=lambda scores, target: (
 answers.wrong("scores instead of the weights", function=lambda scores, target: scores - hot(scores, target))
 answers.wrong("exponentials instead of the weights", function=lambda scores, target: (
     np.exp(scores - scores.max(axis=-1, keepdims=True)) - hot(scores, target)))
+
+
+answers.wrong("target added", function=lambda scores, target: soft(scores) + hot(scores, target))
+answers.wrong("softmax over the first axis", "target off by one",
+              function=lambda scores, target: soft(scores, 0) - hot(scores, target - 1))
+answers.wrong("mean over the rows", "sign flipped",
+              function=lambda scores, target: ((hot(scores, target) - soft(scores)) / target.size).astype(scores.dtype))
+
+
+@answers.wrong("scores clipped")
+def entropy_backward_of_clipped(scores, target):
+    powers = np.exp(np.clip(scores, -500, 500))
+    return (powers / powers.sum(axis=-1, keepdims=True) - hot(scores, target)).astype(scores.dtype)
+
+
+answers.wrong("gradient of the weights", "mean over the rows",
+              function=lambda scores, target: -hot(scores, target) / soft(scores) / max(target.size, 1))

@@ -63,3 +63,12 @@ def logs_by_the_wrong_side(log_weights, grad_log_weights):
 answers.wrong("only the logarithm's derivative", function=lambda log_weights, grad: grad / np.exp(log_weights))
 answers.wrong("weights added up", function=lambda log_weights, grad: (
     grad - np.exp(log_weights).sum(axis=-1, keepdims=True) * grad))
+
+
+answers.wrong("row sum taken for 1", function=lambda log_weights, grad_log_weights: grad_log_weights - np.exp(log_weights))
+
+
+@answers.wrong("backward of the softmax", "logarithms taken for weights")
+def backward_of_another_function(log_weights, grad_log_weights):
+    total = (log_weights * grad_log_weights).sum(axis=-1, keepdims=True)
+    return log_weights * (grad_log_weights - total)

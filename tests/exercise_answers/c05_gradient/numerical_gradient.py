@@ -126,3 +126,58 @@ def gradient_of_all_points(function, x, step):
     points = x.ravel() + step * np.concatenate([np.eye(x.size), -np.eye(x.size)])
     up, down = np.split(np.array([function(point.reshape(x.shape)) for point in points]), 2)
     return ((up - down) / (2 * step)).reshape(x.shape)
+
+
+@answers.wrong("gradient flat", "sign flipped")
+def gradient_in_a_list(function, x, step):
+    entries = []
+    for at in np.ndindex(*x.shape):
+        up, down = x.copy(), x.copy()
+        up[at] += step
+        down[at] -= step
+        entries.append((function(down) - function(up)) / (2 * step))
+    return np.array(entries)
+
+
+@answers.wrong("a row moved at once", "backward difference")
+def gradient_of_rows(function, x, step):
+    grad = np.zeros(x.shape)
+    for i in range(len(x)):
+        down = x.copy()
+        down[i] -= step
+        grad[i] = (function(x) - function(down)) / step
+    return grad
+
+
+@answers.wrong("second difference")
+def gradient_of_the_slope(function, x, step):
+    grad = np.zeros(x.shape)
+    for at in np.ndindex(*x.shape):
+        up, down = x.copy(), x.copy()
+        up[at] += step
+        down[at] -= step
+        grad[at] = (function(up) - 2 * function(x) + function(down)) / step**2
+    return grad
+
+
+@answers.wrong("extrapolated")
+def gradient_of_two_steps(function, x, step):
+    def central(at, size):
+        move = np.zeros(x.shape)
+        move[at] = size
+        return (function(x + move) - function(x - move)) / (2 * size)
+
+    grad = np.zeros(x.shape)
+    for at in np.ndindex(*x.shape):
+        grad[at] = (4 * central(at, step / 2) - central(at, step)) / 3
+    return grad
+
+
+@answers.wrong("moved from 0")
+def gradient_at_zero(function, x, step):
+    grad = np.zeros(x.shape)
+    for at in np.ndindex(*x.shape):
+        move = np.zeros(x.shape)
+        move[at] = step
+        grad[at] = (function(move) - function(-move)) / (2 * step)
+    return grad

@@ -209,3 +209,7 @@ def backward_in_a_mapped_file(weights, grad_weights):
     jacobian[...] = np.diag(weights)
     jacobian -= np.outer(weights, weights)
     return (jacobian @ grad_weights).astype(weights.dtype)
+
+
+answers.wrong("weights missing in the first term", function=lambda weights, grad_weights: (
+    grad_weights - weights * (weights * grad_weights).sum(axis=-1, keepdims=True)))

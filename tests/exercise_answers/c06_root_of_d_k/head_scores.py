@@ -85,3 +85,17 @@ def head_scores_of_blocks_of_rows(x, w_q, w_k, n_heads):
 def head_scores_with_heads_last(x, w_q, w_k, n_heads):
     query, key = ((x @ w).reshape(*x.shape[:-1], n_heads, -1) for w in (w_q, w_k))
     return np.einsum("...ihc,...jhc->...ijh", query, key) / math.sqrt(query.shape[-1])
+
+
+def of_heads(x, w_q, w_k, n_heads, size=None):
+    shape = *x.shape[:-1], n_heads, x.shape[-1] // n_heads
+    query, key = (np.swapaxes((x @ w).reshape(shape), -2, -3) for w in (w_q, w_k))
+    return query @ np.swapaxes(key, -1, -2) / (size or shape[-1]) ** 0.5
+
+
+answers.wrong("number of positions instead of the head's size", function=lambda x, w_q, w_k, n_heads: of_heads(
+    x, w_q, w_k, n_heads, x.shape[-2]))
+answers.wrong("only one projection", function=lambda x, w_q, w_k, n_heads: of_heads(
+    x, w_q, np.eye(len(w_k), dtype=x.dtype), n_heads))
+answers.wrong("causal mask besides", function=lambda x, w_q, w_k, n_heads: np.where(
+    np.tri(x.shape[-2], dtype=bool), of_heads(x, w_q, w_k, n_heads), -np.inf).astype(x.dtype))

@@ -90,3 +90,25 @@ def grad_scores(query, key, grad_weights):
 
 answers.wrong("stopped at the scores", function=grad_scores)
 answers.wrong("the keys' gradient", function=lambda query, key, grad_weights: grad_scores(query, key, grad_weights).mT @ query)
+
+
+answers.wrong("another size under the root", function=lambda query, key, grad_weights: gradient(
+    query, key, grad_weights, key.shape[-2] ** -0.5, key.shape[-2] ** -0.5))
+
+
+@answers.wrong("softmax over the queries", "scale forgotten on the way back")
+def gradient_over_the_queries(query, key, grad_weights):
+    weights = attnlib.softmax(query @ key.mT / math.sqrt(query.shape[-1]), axis=-2)
+    return weights * (grad_weights - (weights * grad_weights).sum(axis=-2, keepdims=True)) @ key
+
+
+answers.wrong("weights missing in the first term", function=lambda query, key, grad_weights: gradient(
+    query, key, grad_weights, grad_scores=lambda weights, grad, mean: grad - weights * mean))
+
+
+answers.wrong("each key by itself", "scale forgotten on the way back", function=lambda query, key, grad_weights: gradient(
+    query, key, grad_weights, scale_back=1, grad_scores=lambda weights, grad, mean: weights * (1 - weights) * grad))
+
+
+answers.wrong("weights instead of the gradient of the scores", function=lambda query, key, grad_weights: gradient(
+    query, key, grad_weights, grad_scores=lambda weights, grad, mean: weights))

@@ -107,3 +107,63 @@ def by_zero_carried_on(scores, block_size):
 answers.wrong("shifted sum alone", function=lambda scores, block_size: by_safe_maximum(scores, block_size, carry=False)[1])
 answers.wrong("block_size taken for the number of blocks", function=lambda scores, block_size: read(
     scores, -(-scores.shape[-1] // block_size)))
+
+
+
+@answers.wrong("shorter block dropped")
+def blockwise_whole_blocks(scores, block_size):
+    total = np.full(scores.shape[:-1], -np.inf, dtype=scores.dtype)
+    for i in range(max(scores.shape[-1] // block_size, 1)):
+        block = scores[..., i * block_size:(i + 1) * block_size]
+        total = np.logaddexp(total, np.logaddexp.reduce(block, axis=-1))
+    return total
+
+
+@answers.wrong("blocks not joined")
+def blockwise_stacked(scores, block_size):
+    starts = range(0, scores.shape[-1], block_size)
+    return np.stack([np.logaddexp.reduce(scores[..., i:i + block_size], axis=-1) for i in starts], axis=-1)
+
+
+@answers.wrong("blocks along the first axis", "an array as large as the scores")
+def blockwise_of_queries(scores, block_size):
+    total = np.full(scores.shape[1:], -np.inf, dtype=scores.dtype)
+    for i in range(0, len(scores), block_size):
+        total = np.logaddexp(total, np.logaddexp.reduce(scores[i:i + block_size], axis=0))
+    return total
+
+
+@answers.wrong("no maximum subtracted", "shorter block dropped")
+def blockwise_sum_of_whole_blocks(scores, block_size):
+    total = np.zeros(scores.shape[:-1], dtype=scores.dtype)
+    for i in range(scores.shape[-1] // block_size):
+        total += np.exp(scores[..., i * block_size:(i + 1) * block_size]).sum(axis=-1)
+    return np.log(total)
+
+
+def log_sums(blocks, scores, start=-np.inf):
+    total = np.full(scores.shape[:-1], start, dtype=scores.dtype)
+    for block in blocks:
+        total = np.logaddexp(total, np.logaddexp.reduce(block, axis=-1))
+    return total
+
+
+def block_starts(scores, block_size):
+    return range(0, scores.shape[-1], block_size)
+
+
+answers.wrong("a score of 0 besides", function=lambda scores, block_size: log_sums(
+    (scores[..., i:i + block_size] for i in block_starts(scores, block_size)), scores, 0))
+answers.wrong("blocks that overlap", function=lambda scores, block_size: log_sums(
+    (scores[..., i:i + block_size + 1] for i in block_starts(scores, block_size)), scores))
+
+
+@answers.wrong("filled up by zeros")
+def blockwise_padded(scores, block_size):
+    total = np.full(scores.shape[:-1], -np.inf, dtype=scores.dtype)
+    for i in block_starts(scores, block_size):
+        block = scores[..., i:i + block_size]
+        missing = block_size - block.shape[-1]
+        block = np.concatenate([block, np.zeros((*block.shape[:-1], missing), block.dtype)], axis=-1)
+        total = np.logaddexp(total, np.logaddexp.reduce(block, axis=-1))
+    return total

@@ -82,3 +82,34 @@ def merged_by_quotients(max_a, sum_a, max_b, sum_b):
     row_max = np.maximum(max_a, max_b)
     below = np.exp(np.where(row_max == -np.inf, 0, row_max))
     return row_max, sum_a * np.exp(max_a) / below + sum_b * np.exp(max_b) / below
+
+
+@answers.wrong("one empty set empties both")
+def merge_unless_empty(max_a, sum_a, max_b, sum_b):
+    highest = np.maximum(max_a, max_b)
+    total = sum_a * np.exp(max_a - highest) + sum_b * np.exp(max_b - highest)
+    empty = np.isneginf(max_a) | np.isneginf(max_b)
+    return highest, np.where(empty, 0, total).astype(highest.dtype)
+
+
+@answers.wrong("first sum not rescaled", "parts in another order")
+def merge_sum_first(max_a, sum_a, max_b, sum_b):
+    highest = np.maximum(max_a, max_b)
+    reference = np.where(np.isneginf(highest), 0, highest).astype(highest.dtype)
+    return sum_a + sum_b * np.exp(max_b - reference), highest
+
+
+@answers.wrong("first sum not rescaled", "two empty sets NaN")
+def merge_into_the_first(max_a, sum_a, max_b, sum_b):
+    highest = np.maximum(max_a, max_b)
+    return highest, sum_a + sum_b * np.exp(max_b - highest)
+
+
+answers.wrong("the set of the larger maximum alone", function=lambda max_a, sum_a, max_b, sum_b: (
+    np.maximum(max_a, max_b), np.where(max_a >= max_b, sum_a, sum_b)))
+
+
+@answers.wrong("mean of the maxima", "two empty sets NaN")
+def merge_in_the_middle(max_a, sum_a, max_b, sum_b):
+    middle = (max_a + max_b) / 2
+    return middle, sum_a * np.exp(max_a - middle) + sum_b * np.exp(max_b - middle)

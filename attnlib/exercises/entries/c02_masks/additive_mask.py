@@ -61,6 +61,9 @@ EXERCISE = Exercise(
                 "Hidden keys get a large negative number."),
                ("the dtype's lowest number instead of -inf", {"hidden": lambda dtype: float(np.finfo(dtype).min)},
                 "Hidden keys get the lowest finite number of the dtype."),
+               ("float64's lowest number instead of -inf", {"hidden": lambda dtype: float(np.finfo(np.float64).min)},
+                "Hidden keys get float64's lowest finite number, which np.nan_to_num, too, puts in place of -inf. Only in a "
+                "narrower dtype it becomes -inf."),
                ("-1 instead of -inf", {"hidden": lambda dtype: -1.0}, "Hidden keys get -1.")),
         *alike("What is added to a score that counts must leave it as it is.", "Which number changes nothing when it is added?",
                ("1 instead of 0", {"seen": lambda dtype: 1.0}, "1 is added to the scores of allowed keys."),

@@ -98,6 +98,10 @@ MASK_MISTAKES = (
             why="Scores may be large themselves, and a row in which all keys are masked becomes "
                 "uniform instead of empty. Only -inf is below every score in every dtype.",
             ask="What are the weights of a row in which every key is masked?"),
+    Mistake("mask transposed", change={"sense": lambda mask: np.swapaxes(mask, -1, -2) if mask.ndim > 1 else mask},
+            does="Entry [i, j] of the scores is masked by entry [j, i] of the mask, where the shapes fit at all.",
+            why="The mask has the scores' own axes: its rows belong to queries, its columns to keys.",
+            ask="What does row 0 of the mask say, and about which query?"),
     Mistake("causal mask instead of the given one", change={"fill": lambda scores, mask, dtype: only_the_past(scores)},
             does="Scores of later keys are -inf, whatever the mask says.",
             why="The caller says which keys may be seen: it may be padding, a window, or anything else.",

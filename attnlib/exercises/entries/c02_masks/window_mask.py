@@ -3,7 +3,7 @@
 import numpy as np
 
 from ...families.masks import ADDITIVE, INVERTED
-from ...model import PLAIN, SQUARE, Case, Exercise, Mistake, alike
+from ...model import PLAIN, SQUARE, Case, Exercise, Mistake, alike, ways
 
 NO_LIMIT_LEFT, NO_LIMIT_RIGHT, NO_LIMIT = "no limit on the left", "no limit on the right", "no limit at all"
 FEWER_KEYS = "more queries than keys"
@@ -12,7 +12,7 @@ FEWER_KEYS = "more queries than keys"
 def window_mask_answer(do, n_q, n_k, left, right):
     rows, columns = do.sizes(n_q, n_k)
     query, key = np.arange(rows)[:, None], np.arange(columns)[None, :]
-    left, right = do.limits(left, right)
+    left, right = do.given(*do.limits(left, right))
     begins = do.lower(key, query, left) if left is not None else do.open(key, query, "left")
     ends = do.upper(key, query, right) if right is not None else do.open(key, query, "right")
     return do.form(do.sense(do.join(begins, ends)))
@@ -24,6 +24,17 @@ def _everywhere(key, query, side):
 
 def _at_zero(key, query, side):
     return key >= query if side == "left" else key <= query
+
+
+def _only(one_side, open_side):
+    """What is made of None on one side alone."""
+    return {"open": lambda key, query, side: (open_side if side == one_side else _everywhere)(key, query, side)}
+
+
+def _from_the_end(key, query, left):
+    """What a slice [query - left:] holds: a negative start counts from the end."""
+    start = query - left
+    return key >= np.where(start < 0, np.maximum(start + key.size, 0), start)
 
 
 def _cases():
@@ -46,6 +57,7 @@ EXERCISE = Exercise(
     steps={
         "sizes": lambda n_q, n_k: (n_q, n_k),
         "limits": lambda left, right: (left, right),
+        "given": lambda left, right: (left, right),
         "lower": lambda key, query, left: key >= query - left,
         "upper": lambda key, query, right: key <= query + right,
         "open": _everywhere,
@@ -91,17 +103,24 @@ EXERCISE = Exercise(
                 "The window reaches equally far to both sides, by right.")),
         *alike("None says that there is no limit on that side: every key there is seen.",
                "What should a window with left = None and right = 0 be?",
-               ("None taken as 0", {"open": _at_zero}, "Where a side has no limit, nothing on that side is seen."),
+               ("None taken as 0", ({"open": _at_zero}, _only("left", _at_zero), _only("right", _at_zero)),
+                "Where a side has no limit, nothing on that side is seen."),
+               ("None opens both sides", {"given": lambda left, right: (None, None) if left is None or right is None else (left, right)},
+                "Where one side has no limit, the other has none either."),
                ("None hides everything", {"open": lambda key, query, side: (key + query) * 0 > 0},
                 "Where a side has no limit, no key is seen at all.")),
         Mistake("0 taken as no limit",
-                change=({"lower": lambda key, query, left: key >= query - left if left else _everywhere(key, query, ""),
-                         "upper": lambda key, query, right: key <= query + right if right else _everywhere(key, query, "")},
-                        {"lower": lambda key, query, left: key >= query - left if left else _everywhere(key, query, "")},
-                        {"upper": lambda key, query, right: key <= query + right if right else _everywhere(key, query, "")}),
+                change=ways("given", lambda left, right: (left or None, right or None), lambda left, right: (left or None, right),
+                            lambda left, right: (left, right or None)),
                 does="A limit of 0 has no effect.",
                 why="`if left:` is False for None and for 0 alike; 0 says that nothing on that side is seen.",
                 ask="How do you tell None from 0?"),
+        Mistake("negative start of a slice", change={"lower": _from_the_end},
+                does="Where a window would begin before the first key, its beginning is counted from the last one: the first keys are "
+                     "hidden.",
+                why="Where i - left is negative a slice [i - left:] counts from the end. A comparison, or a lower limit of 0, "
+                    "has no such trap.",
+                ask="What does row[-1:1] hold?"),
         Mistake("window of left keys", change={"lower": lambda key, query, left: key > query - left,
                                                "upper": lambda key, query, right: (key < query + right) | (key == query)},
                 does="left and right count the query's own position as one of their keys.",

@@ -3,6 +3,7 @@
 import numpy as np
 
 from ...families.inputs import SIZES
+from ...families.softmax import SCORES_CUT
 from ...families.targets import targets_of, with_targets
 from ...model import FLOAT16, FLOAT32, HUGE, LEADING, PLAIN, SQUARE, Case, Exercise, Mistake, Step, alike
 
@@ -10,7 +11,8 @@ from ...model import FLOAT16, FLOAT32, HUGE, LEADING, PLAIN, SQUARE, Case, Exerc
 def cross_entropy_answer(do, scores, target):
     shifted = do.shift(scores)
     chosen = do.choose(shifted, target)
-    return do.finish(do.log(do.total(do.power(shifted))) - chosen)
+    total = do.total(do.power(shifted))
+    return do.finish(do.base(do.sense(do.join(do.log(total), chosen, total))))
 
 
 def _cases():
@@ -31,18 +33,25 @@ def _cases():
     ]
 
 
-def _weights(scores):
-    powers = np.exp(scores - scores.max(axis=-1, keepdims=True))
-    return powers / powers.sum(axis=-1, keepdims=True)
-
-
 def _lse(scores):
     highest = scores.max(axis=-1, keepdims=True)
     return np.log(np.exp(scores - highest).sum(axis=-1)) + highest[..., 0]
 
 
+def _log_weights(scores):
+    shifted = scores - scores.max(axis=-1, keepdims=True)
+    return shifted - np.log(np.exp(shifted).sum(axis=-1, keepdims=True))
+
+
+def _loss_along(scores, target, axis, of_maximum):
+    """The loss of weights that sum to 1 along another axis."""
+    shifted = scores - scores.max(axis=of_maximum, keepdims=True)
+    return -targets_of(shifted - np.log(np.exp(shifted).sum(axis=axis, keepdims=True)), target)
+
+
 def _of_weights(function):
-    return {"answer": lambda scores, target: targets_of(function(_weights(scores)), target)}
+    """The target's weight first, and a function of it."""
+    return {"join": lambda log, chosen, total: function(np.exp(chosen) / total)}
 
 
 EXERCISE = Exercise(
@@ -57,6 +66,9 @@ EXERCISE = Exercise(
         "total": Step(lambda powers: powers.sum(axis=-1), "the sum of the exponentials", True),
         "log": Step(np.log, "the logarithm of the sum", True),
         "choose": targets_of,
+        "join": lambda log, chosen, total: log - chosen,
+        "sense": lambda loss: loss,
+        "base": lambda loss: loss,
         "finish": lambda loss: loss,
     },
     cases=_cases,
@@ -82,6 +94,7 @@ EXERCISE = Exercise(
                ("no maximum subtracted", {"shift": lambda scores: scores}, "For small scores it is right; for scores of 10000 it is not."),
                ("one maximum for the whole array", {"shift": lambda scores: scores - scores.max()},
                 "In rows far below the largest score of all, every exponential is 0.")),
+        SCORES_CUT,
         *alike("The target's own score is subtracted, shifted as all others are.", "What is the loss where all scores are equal?",
                ("score of the target not subtracted", {"choose": lambda shifted, target: 0.0 * targets_of(shifted, target)},
                 "The answer is the log-sum-exp of the shifted scores: it does not depend on the target."),
@@ -102,17 +115,44 @@ EXERCISE = Exercise(
         *alike("Each row has a loss of its own.", "How many losses have scores of shape (n_q, n)?",
                ("mean over the rows", {"finish": lambda loss: np.mean(loss)}, "The losses are averaged to one number."),
                ("sum over the rows", {"finish": lambda loss: np.sum(loss)}, "The losses are added up to one number."),
-               ("all targets taken in each row", {"choose": lambda shifted, target: shifted[..., target]},
+               ("all targets taken in each row", ({"choose": lambda shifted, target: shifted[..., target]},
+                                                  {"answer": lambda scores, target: -_log_weights(scores)[..., target]}),
                 "Each row's scores are looked up at the targets of all rows: the answer has more axes than the targets."),
                ("a column of the first row's target", {"choose": lambda shifted, target: shifted[..., np.ravel(target)[0]]},
                 "All rows take the first row's target.")),
-        Mistake("sign flipped", change={"finish": lambda loss: -loss},
+        Mistake("sign flipped", change={"sense": lambda loss: -loss},
                 does="The answer is the logarithm of the weight, never positive.",
                 why="A loss is minus that logarithm: 0 for a certain target, larger the less weight it has.",
                 ask="Should a loss be small or large where the target has nearly all the weight?"),
-        Mistake("in bits", change={"finish": lambda loss: loss / np.log(2)},
+        Mistake("in bits", change={"base": lambda loss: loss / np.log(2)},
                 does="The logarithm has base 2.", why="The natural logarithm is asked for.",
                 ask="What is the loss for two equal scores?"),
+        *alike("Of each row the logarithm of one weight counts, that of the target, and of the other keys nothing but what they "
+               "add to the sum.", "Which entries of a row of log-weights does the loss take, and how often?",
+               ("all keys added up", {"answer": lambda scores, target: -_log_weights(scores).sum(axis=-1)},
+                "Minus the logarithms of all weights of a row are added up; the target plays no part."),
+               ("mean over the keys", {"choose": lambda shifted, target: shifted.mean(axis=-1)},
+                "Minus the logarithms of all weights of a row are averaged; the target plays no part."),
+               ("keys not added up", {"answer": lambda scores, target: -_log_weights(scores) * (
+                   np.arange(scores.shape[-1]) == np.asarray(target)[..., None])},
+                "The answer keeps the keys: the loss stands at the target, and 0 beside it."),
+               ("entropy of the weights", {"answer": lambda scores, target: -(
+                   np.exp(_log_weights(scores)) * _log_weights(scores)).sum(axis=-1)},
+                "The answer is the entropy of the row's own weights; the target plays no part.")),
+        *alike("The loss is minus the logarithm of the target's weight, which is 0 for a weight of 1 and grows without end "
+               "towards 0.", "What is the loss of a target with weight 1, and of one with weight 0.5?",
+               ("logarithm of the other weights", _of_weights(lambda weights: -np.log(1 - weights)),
+                "The answer is -log(1 - weight): it is large where the target has nearly all the weight."),
+               ("weighted by the weight", _of_weights(lambda weights: -weights * np.log(weights)),
+                "The logarithm is multiplied by the target's weight."),
+               ("scores taken for weights", {"answer": lambda scores, target: -np.log(targets_of(scores, target))},
+                "The logarithm is that of the score itself: the softmax is missing.")),
+        *alike("Each row has a softmax of its own, over the keys.", "What do the weights of one query sum to?",
+               ("softmax over the first axis", tuple({"answer": lambda scores, target, m=m: _loss_along(scores, target, 0, m)}
+                                                     for m in (0, -1)),
+                "The exponentials are added up over the first axis, which is the batch if there are leading axes."),
+               ("softmax over everything", {"answer": lambda scores, target: _loss_along(scores, target, None, None)},
+                "The exponentials of the whole array are added up.")),
         Mistake("one minus the weight", change=_of_weights(lambda weights: 1 - weights),
                 does="The answer is 1 minus the target's weight.", why="The logarithm is asked for: it has no upper end.",
                 ask="What is the loss of a target with weight 0.5?"),

@@ -4,6 +4,7 @@ from dataclasses import replace
 
 import numpy as np
 
+from ...families.choose import also
 from ...families.logsumexp import BASES, DEAD_ROW, LOG_MISTAKES, LOWEST
 from ...families.masks import ZERO_FILL
 from ...families.softmax import LOW_FILLS, NO_MAXIMUM, along_cases
@@ -108,6 +109,12 @@ def _by_default(number):
     return _axis(lambda axis, scores: number, lambda axis, scores: number if axis == -1 else axis)
 
 
+def _largest_finite(scores, **axis):
+    """The largest absolute value, and 0 where that is infinite."""
+    largest = np.abs(scores).max(**axis)
+    return np.where(np.isinf(largest), 0.0, largest)
+
+
 UNGUARDED = {"guard": lambda highest: highest}
 UNSHIFTED = {"guard": lambda highest: np.zeros_like(highest)}
 
@@ -135,8 +142,9 @@ LSE_SHIFTS = (
             (*_measured_from(lambda scores, axis: scores.max()),
              *_measured_from(lambda scores, axis: scores.max(), **UNGUARDED)),
             "In a row that lies far below the largest score of all the sum underflows, and its logarithm is -inf."),
-           ("maximum of absolute values", _measured_from(_centred(lambda scores, **axis: np.abs(scores).max(**axis))),
-            "In a row of large negative scores the sum underflows; a score of -inf spoils its row.")),
+           ("maximum of absolute values", _measured_from(
+               _centred(lambda scores, **axis: np.abs(scores).max(**axis)), _centred(_largest_finite)),
+            "In a row of large negative scores the sum underflows; a score of -inf may spoil its row.")),
     *alike("What is subtracted from all scores is a factor of the sum, and can be added again after the logarithm. "
            "Dividing and "
            "clipping change the differences of the scores.",
@@ -157,6 +165,12 @@ LSE_SHIFTS = (
             why="The log-sum-exp of 10000 and 9999 is a little above 10000.",
             ask="What should the log-sum-exp of 10000, 9999 be?"),
 )
+
+def _of_the_whole(mistake):
+    """The mistake, and for a logarithm of another base what turns the right answer into that base."""
+    base = {"logarithm to base 2": 2, "logarithm to base 10": 10}.get(mistake.name)
+    return also(mistake, {"add_back": lambda logs, m, axis: (logs + m) / np.log(base)}) if base else mistake
+
 
 ADD_BACK_MISTAKES = (
     *alike("Subtracting the maximum divides the sum by exp(maximum). The logarithm turns that factor into a term: the "
@@ -300,6 +314,6 @@ EXERCISE = Exercise(
         "In a row of nothing but -inf the maximum is -inf, and -inf - -inf is NaN. Take 0 as the "
         "maximum there, with np.where(m == -np.inf, 0, m): exp gives zeros, and the logarithm -inf.",
     ),
-    mistakes=(*LSE_SHIFTS, *ADD_BACK_MISTAKES, *LOG_MISTAKES, *BASES, *LSE_RESULTS, *DEAD_MISTAKES,
+    mistakes=(*LSE_SHIFTS, *ADD_BACK_MISTAKES, *map(_of_the_whole, LOG_MISTAKES), *BASES, *LSE_RESULTS, *DEAD_MISTAKES,
               *REDUCED_AXIS_MISTAKES),
 )

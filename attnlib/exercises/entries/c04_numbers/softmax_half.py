@@ -2,7 +2,8 @@
 
 import numpy as np
 
-from ...model import HUGE, LEADING, PLAIN, SQUARE, Case, Exercise, Mistake, Step, alike, normal
+from ...families.softmax import OVER_OTHER_AXES, SCORES_CUT
+from ...model import HUGE, LEADING, PLAIN, SQUARE, Case, Exercise, Mistake, Step, alike, each, normal, ways
 
 LONG = "long rows"
 
@@ -44,7 +45,8 @@ def _cases():
         drawn(PLAIN, 3, 41, seed=3), case(SQUARE, [[0, 1], [2, 4]]), drawn(SQUARE, 5, 5, seed=4),
         case("one row", [0, 1, 2]), case("one key", [[3], [5]]), case(LEADING, [[[0, 1]], [[2, 0]]]),
         drawn(LEADING, 2, 3, 5, 7, seed=5), drawn(LONG, 2, 4099, seed=6), drawn(LONG, 1, 2500, seed=7, scale=0.1),
-        case("scores of 12 and more", [[12, 11], [20, 30]], True), case(HUGE, [[10000, 9999], [-10000, -9999]], True),
+        case("scores of 12 and more", [[12, 11], [20, 30]], True),
+        case(HUGE, [[1001, 1000], [-1000, -1001]], True), case(HUGE, [[10000, 9999], [-10000, -9999]], True),
         case(HUGE, [[60000, -60000], [0, 60000]], True), case(HUGE, [[60000, 60000]], True),
         # 1.29 - 4.25 is rounded by nearly half a gap in float16, and 30 such weights are more than the first.
         case("many small weights", [[4.25] + [1.29] * 30]),
@@ -85,15 +87,16 @@ EXERCISE = Exercise(
                ("exponentials rounded to float16", ({"power": lambda s: half(np.exp(s))}, {
                    "shift": lambda s: half(s - s.max(axis=-1, keepdims=True)), "power": lambda s: half(np.exp(s))}),
                 "The exponentials are rounded before they are added."),
-               ("sum in float16", {"total": _half_sum}, "The exponentials are added up in float16.")),
+               ("sum in float16", ({"total": _half_sum}, {"total": lambda p: half(p.sum(axis=-1, keepdims=True))}),
+                "The sum of the exponentials is added up in float16, or rounded to it.")),
         *alike("exp overflows above 11 in float16, and above 88 in float32. With the row's maximum subtracted no exponent is "
                "above 0.", "Which number makes the largest exponent of each row 0?",
                ("no maximum subtracted", {"shift": lambda scores: scores}, "For small scores it is right; for large ones it is NaN."),
                ("one maximum for the whole array", {"shift": lambda scores: scores - scores.max()},
                 "In rows far below the largest score of all, every exponential is 0, and 0 / 0 is NaN.")),
+        SCORES_CUT,
         *alike("Each query has a softmax of its own, over the keys: the last axis.", "What does each row of your answer sum to?",
-               ("softmax over the queries", {"total": lambda p: p.sum(axis=-2, keepdims=True) if p.ndim > 1 else p.sum()},
-                "The exponentials are divided by sums over the queries."),
+               *OVER_OTHER_AXES,
                ("softmax over everything", {"total": lambda p: p.sum()}, "All exponentials are divided by one sum."),
                ("not divided", {"divide": lambda powers, total: powers}, "The rows do not sum to 1: nothing is divided.")),
         Mistake("log-sum-exp in float32", change={"answer": _by_lse_in_float32},
@@ -101,6 +104,16 @@ EXERCISE = Exercise(
                 why="Near 60000 float32 numbers lie 0.004 apart, and the log-sum-exp is one of them. With the maximum subtracted "
                     "first no large number is left.",
                 ask="How far apart are float32 numbers near 60000, and what does that do to a weight?"),
+        Mistake("rounded besides", change=ways("narrow", *(lambda weights, n=n: half(np.round(weights, n)) for n in (2, 3, 4))),
+                numbers=each(lambda n: {"narrow": lambda weights: half(np.round(weights, n))}, (1, 5, 6).__contains__),
+                does="The weights are rounded to a few decimals: small ones become 0.",
+                why="float16 keeps 11 binary digits of a small weight, too. Narrowing is all the rounding that there is.",
+                ask="How many decimals does a weight of 0.0001 need?"),
+        Mistake("logarithm of the softmax", change={"narrow": lambda weights: half(np.log(weights))},
+                does="The answer holds logarithms of weights.", why="The weights are asked for.",
+                ask="What does each row of your answer sum to?"),
+        Mistake("power of 2 instead of e", change={"power": np.exp2}, does="The weights are too even: powers of 2 are shared out.",
+                why="The softmax takes powers of e.", ask="How much more weight should a score get that is larger by 1?"),
         Mistake("scores divided by their number", change={"widen": lambda scores: scores / scores.shape[-1]},
                 does="The weights are too even: the scores are divided by n first.", why="The scores are taken as they are.",
                 ask="What is done to the scores before the maximum is taken?"),

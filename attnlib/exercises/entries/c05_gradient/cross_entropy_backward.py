@@ -3,34 +3,21 @@
 import numpy as np
 
 from ...families.inputs import SIZES
+from ...families.softmax import OVER_OTHER_AXES, SCORES_CUT
 from ...families.targets import with_targets
-from ...model import FLOAT16, FLOAT32, HUGE, LEADING, PLAIN, SQUARE, Case, Exercise, Step, alike
+from ...model import FLOAT16, FLOAT32, HUGE, LEADING, PLAIN, SQUARE, Case, Exercise, Step, alike, ways
 
 
 def cross_entropy_backward_answer(do, scores, target):
     powers = do.power(do.shift(scores))
     weights = do.weights_out(powers / do.total(powers))
-    return do.finish(do.join(weights - do.one_hot(weights, target), weights))
+    return do.finish(do.sense(do.join(weights, do.one_hot(weights, target))))
 
 
 def _one_hot(weights, target):
     found = np.zeros_like(weights)
     np.put_along_axis(found, np.asarray(target)[..., None], 1.0, axis=-1)
     return found
-
-
-def _of_the_weights(scores, target):
-    """The derivative of -log of the target's weight by the weights, which is not yet that by the scores."""
-    powers = np.exp(scores - scores.max(axis=-1, keepdims=True))
-    weights = powers / powers.sum(axis=-1, keepdims=True)
-    return -_one_hot(weights, target) / weights
-
-
-def _of_the_share(scores, target):
-    """The derivative of -a_t by the scores."""
-    powers = np.exp(scores - scores.max(axis=-1, keepdims=True))
-    weights = powers / powers.sum(axis=-1, keepdims=True)
-    return _through_the_softmax(-_one_hot(weights, target), weights)
 
 
 def _through_the_softmax(grad, weights):
@@ -73,7 +60,8 @@ EXERCISE = Exercise(
         "total": Step(lambda powers: powers.sum(axis=-1, keepdims=True), "the sum of the exponentials", True),
         "weights_out": Step(lambda weights: weights, "the weights"),
         "one_hot": _one_hot,
-        "join": lambda grad, weights: grad,
+        "join": np.subtract,
+        "sense": lambda grad: grad,
         "finish": lambda grad: grad,
     },
     cases=_cases,
@@ -85,12 +73,14 @@ EXERCISE = Exercise(
     mistakes=(
         *alike("The gradient has two parts: the weights, from the log-sum-exp, and -1 at the target.",
                "What is the gradient at the target's own score, and what elsewhere?",
-               ("target not subtracted", {"one_hot": lambda weights, target: 0.0}, "The answer is the softmax alone."),
-               ("only the target", {"one_hot": _one_hot, "weights_out": lambda weights: 0.0 * weights},
+               ("target not subtracted", {"join": lambda weights, one_hot: weights}, "The answer is the softmax alone."),
+               ("target added", {"one_hot": lambda weights, target: -_one_hot(weights, target)},
+                "1 is added at the target, where it should be subtracted."),
+               ("only the target", {"join": lambda weights, one_hot: -one_hot},
                 "The answer is -1 at the target and 0 elsewhere."),
-               ("only the target's entry kept", {"finish": lambda grad: np.where(grad < 0, grad, 0.0)},
+               ("only the target's entry kept", {"join": np.subtract, "finish": lambda grad: np.where(grad < 0, grad, 0.0)},
                 "Only the target has a gradient; the other keys have 0."),
-               ("gradient of the weights", {"answer": _of_the_weights},
+               ("gradient of the weights", {"join": lambda weights, one_hot: -one_hot / weights},
                 "The answer is -1 / weight at the target: the derivative by the weight, not by the score."),
                ("target's weight subtracted", {"one_hot": lambda weights, target: _one_hot(weights, target) * weights},
                 "The entry of the target is 0: its weight is subtracted, not 1."),
@@ -109,14 +99,15 @@ EXERCISE = Exercise(
                    np.arange(weights.shape[-1]), target)}, "1 is subtracted in whole columns: scores[:, target] takes all rows.")),
         *alike("The loss of a row is log(sum) - s_t, and nothing is averaged or multiplied besides.",
                "What is the gradient for two equal scores?",
-               ("sign flipped", {"finish": lambda grad: -grad}, "The gradient points the wrong way: along it the loss falls."),
+               ("sign flipped", {"sense": lambda grad: -grad}, "The gradient points the wrong way: along it the loss falls."),
                ("mean over the rows", {"finish": lambda grad: grad / (grad.size / grad.shape[-1])},
                 "The gradient is divided by the number of rows, as of a mean loss."),
                ("divided by n", {"finish": lambda grad: grad / grad.shape[-1]}, "The gradient is n times too small."),
-               ("loss without the logarithm", {"answer": _of_the_share},
+               ("loss without the logarithm", {"join": lambda weights, one_hot: _through_the_softmax(-one_hot, weights)},
                 "The answer is that of the loss -a_t: in each row a_t times the right one."),
-               ("through the softmax twice", ({"join": _through_the_softmax}, {"join": lambda grad, weights: (
-                   grad * weights * (1 - weights))}),
+               ("through the softmax twice", ways(
+                   "join", lambda weights, one_hot: _through_the_softmax(weights - one_hot, weights),
+                   lambda weights, one_hot: (weights - one_hot) * weights * (1 - weights)),
                 "The gradient a - y is multiplied by a further derivative of the softmax.")),
         *alike("The slope of the log-sum-exp by a score is that key's weight, the exponential divided by the sum.",
                "What do the entries of the first term sum to in each row?",
@@ -129,9 +120,9 @@ EXERCISE = Exercise(
                ("no maximum subtracted", {"shift": lambda scores: scores}, "For small scores it is right; for scores of 10000 it is NaN."),
                ("one maximum for the whole array", {"shift": lambda scores: scores - scores.max()},
                 "In rows far below the largest score of all, every exponential is 0, and 0 / 0 is NaN.")),
+        SCORES_CUT,
         *alike("Each row has a softmax of its own.", "Along which axis do the keys of one query lie?",
-               ("softmax over the queries", {"total": lambda p: p.sum(axis=-2, keepdims=True) if p.ndim > 1 else p.sum()},
-                "The exponentials are divided by sums over the queries."),
+               *OVER_OTHER_AXES,
                ("softmax over everything", {"total": lambda p: p.sum()}, "All exponentials are divided by one sum.")),
     ),
 )

@@ -18,6 +18,19 @@ def _log_rows(shape, seed, dtype):
     return (scores - np.log(np.exp(scores).sum(axis=-1, keepdims=True))).astype(dtype)
 
 
+SUBTRACTED = {"total": Step(lambda grad: grad.sum(axis=-1, keepdims=True), "the row sum", True),
+              "spread": Step(lambda weights, total: weights * total, "the weights times the row sum")}
+
+
+def _joined(way):
+    """An answer made of the gradient and the weights in another way."""
+    return {**SUBTRACTED, "join": lambda grad, spread, weights: way(grad, weights)}
+
+
+def _weighted_sum(weights, grad):
+    return (weights * grad).sum(axis=-1, keepdims=True)
+
+
 def _cases():
     def case(aspect, weights, grad, dtype=float):
         return Case(aspect, (np.log(np.array(weights, float)).astype(dtype), np.array(grad, dtype)))
@@ -41,8 +54,7 @@ EXERCISE = Exercise(
     answer=log_softmax_backward_answer,
     steps={
         "weights": Step(np.exp, "the weights"),
-        "total": Step(lambda grad: grad.sum(axis=-1, keepdims=True), "the row sum", True),
-        "spread": Step(lambda weights, total: weights * total, "the weights times the row sum"),
+        **SUBTRACTED,
         "join": lambda grad, spread, weights: grad - spread,
         "finish": lambda grad_scores: grad_scores,
     },
@@ -56,18 +68,19 @@ EXERCISE = Exercise(
         *alike("The sum over the keys takes the gradient as it is: with s_j each log a_i falls at the rate "
                "a_j, whatever i is.",
                "By what is each entry of the gradient multiplied before it is added up?",
-               ("backward of the softmax", {"answer": lambda logs, grad: np.exp(logs) * (
-                   grad - (np.exp(logs) * grad).sum(axis=-1, keepdims=True))},
+               ("backward of the softmax", _joined(lambda grad, weights: weights * (
+                   grad - _weighted_sum(weights, grad))),
                 "The formula for the weights is used: a * (grad - sum of a * grad)."),
-               ("weights in the row sum", {"answer": lambda logs, grad: grad - np.exp(logs) * (np.exp(logs) * grad).sum(
-                   axis=-1, keepdims=True)}, "The gradient is weighted before it is added up."),
-               ("Jacobian not transposed", {"answer": lambda logs, grad: (
-                   grad - (np.exp(logs) * grad).sum(axis=-1, keepdims=True))},
+               ("weights in the row sum", _joined(lambda grad, weights: (
+                   grad - weights * _weighted_sum(weights, grad))), "The gradient is weighted before it is added up."),
+               ("Jacobian not transposed", _joined(lambda grad, weights: grad - _weighted_sum(weights, grad)),
                 "The answer is J g, grad - sum of a * grad. The chain rule gives Jᵀ g, and this J is not symmetric."),
                ("weights added up", {"answer": lambda logs, grad: grad * (1 - np.exp(logs).sum(axis=-1, keepdims=True))},
                 "The weights are added up in place of the gradient. They make 1, so every entry is 0, but for rounding."),
                ("weights in front", {"join": lambda grad, spread, weights: weights * grad - spread},
                 "The gradient itself is multiplied by the weights."),
+               ("row sum taken for 1", {"spread": lambda weights, total: weights + 0 * total},
+                "The weights themselves are subtracted. That is right only where the gradients of a row sum to 1."),
                ("weights missing", {"spread": lambda weights, total: total}, "The row sum is subtracted from every entry as it is."),
                ("mean instead of the weighted sum", {"spread": lambda weights, total: total / weights.shape[-1]},
                 "The mean of the gradient is subtracted, as if all weights were equal.")),
@@ -77,7 +90,7 @@ EXERCISE = Exercise(
                ("each log-weight by its own score alone", {"spread": lambda weights, total: 0.0, "join":
                 lambda grad, spread, weights: grad * (1 - weights)},
                 "Each entry is grad * (1 - weight): what a score does to the other log-weights is missing."),
-               ("only the logarithm's derivative", {"answer": lambda logs, grad: grad / np.exp(logs)},
+               ("only the logarithm's derivative", _joined(lambda grad, weights: grad / weights),
                 "The gradient is divided by the weights: that leads from the logarithms to the weights, and not yet to "
                 "the scores."),
                ("only the row sum", {"join": lambda grad, spread, weights: -spread}, "The gradient of s_j itself is missing."),

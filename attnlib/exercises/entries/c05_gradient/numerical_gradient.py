@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from ...model import PLAIN, Case, Exercise, Mistake, alike, normal
+from ...model import PLAIN, Case, Exercise, Mistake, alike, normal, ways
 
 LARGE_STEP = "a large step"
 
@@ -35,9 +35,9 @@ class Watched(Formula):
 
 def numerical_gradient_answer(do, function, x, step):
     grad = np.zeros(x.shape)
-    for at in np.ndindex(*x.shape):
+    for at in do.entries(x):
         grad[at] = do.quotient(lambda change: function(_moved(x, at, change)), step)
-    return do.finish(do.places(grad))
+    return do.form(do.finish(do.sense(do.places(grad))))
 
 
 def _moved(x, at, change):
@@ -104,9 +104,12 @@ EXERCISE = Exercise(
          "(f(x + step e) - f(x - step e)) / (2 step) for each entry; x's shape. x is not changed, not even in between.",
     answer=numerical_gradient_answer,
     steps={
+        "entries": lambda x: np.ndindex(*x.shape),
         "quotient": lambda f, step: (f(step) - f(-step)) / (2 * step),
         "places": lambda grad: grad,
+        "sense": lambda grad: grad,
         "finish": lambda grad: grad,
+        "form": lambda grad: grad,
     },
     cases=_cases, audits=(leaves_x_alone,),
     hints=(
@@ -129,26 +132,35 @@ EXERCISE = Exercise(
                ("divided by 2 alone", {"quotient": lambda f, step: (f(step) - f(-step)) / 2}, "The difference is divided by 2, not by 2 step."),
                ("multiplied by the step", {"quotient": lambda f, step: (f(step) - f(-step)) / 2 * step},
                 "In Python a / 2 * step is (a / 2) * step: the difference is multiplied by the step."),
+               ("second difference", {"quotient": lambda f, step: (f(step) - 2 * f(0) + f(-step)) / step ** 2},
+                "The answer is the second derivative: of the value in the middle nothing should be left."),
+               ("extrapolated", {"quotient": lambda f, step: (8 * (f(step / 2) - f(-step / 2)) - f(step) + f(-step)) / (6 * step)},
+                "Two steps are combined, so that the error falls with the fourth power of the step."),
                ("half a step", {"quotient": lambda f, step: (f(step / 2) - f(-step / 2)) / step},
                 "Each entry is moved by half a step."),
                ("a step of its own", tuple({"quotient": lambda f, step, h=h: (f(h) - f(-h)) / (2 * h)} for h in (
                    1e-5, 1e-6, 1e-4, 1e-3, 1e-7, 1e-2)),
                 "A step that stands in the code is taken, whatever step says."),
-               ("sign flipped", {"finish": lambda grad: -grad},
+               ("sign flipped", {"sense": lambda grad: -grad},
                 "The two values are subtracted the wrong way round.")),
         *alike("Each entry is moved alone, and each has an entry in the gradient.", "How often is the function called for an x of n entries?",
-               ("all entries moved at once", {"answer": lambda f, x, step: np.full(x.shape, (f(x + step) - f(x - step)) / (2 * step))},
+               ("all entries moved at once", {"entries": lambda x: [...]},
                 "All entries are moved together: what comes out is the sum of the gradient."),
+               ("moved from 0", {"answer": lambda f, x, step: np.array([(f(e) - f(-e)) / (2 * step) for e in step * np.eye(
+                   x.size).reshape(x.size, *x.shape)]).reshape(x.shape)},
+                "The steps are taken from an array of zeros, not from x."),
                ("last entry left out", _only(lambda n: slice(0, n - 1)), "The last entry of the gradient is 0."),
                ("first entry left out", _only(lambda n: slice(1, n)), "The first entry of the gradient is 0."),
                ("first entry alone", _only(lambda n: slice(0, 1)), "Only the first entry is there; the others are 0."),
-               ("a row moved at once", {"answer": lambda f, x, step: _by_rows(f, x, step)},
+               ("a row moved at once", ways("entries", lambda x: range(x.shape[0]), lambda x: range(len(x)) if x.ndim else [()]),
                 "All entries of x[i] are moved together: for two axes that is a whole row."),
                ("entry not moved back", ({"answer": lambda f, x, step: _left_moved(f, x, step)},
                                          {"answer": lambda f, x, step: _moved_once_copied(f, x, step)}),
                 "An entry that has been moved stays moved while the next ones are.")),
         *alike("The answer has one entry for each entry of x.", "Which shape should the answer have?",
                ("size of the gradient", {"finish": lambda grad: np.sqrt((grad ** 2).sum())}, "The answer is the gradient's length."),
+               ("gradient flat", {"form": np.ravel},
+                "The entries stand in one row, whatever axes x has."),
                ("gradient made a unit vector", {"finish": lambda grad: grad / np.sqrt((grad ** 2).sum())}, "The gradient is divided by its length."),
                ("gradient summed", {"finish": np.sum}, "The answer is the sum of the gradient.")),
     ),
@@ -171,11 +183,4 @@ def _moved_once_copied(function, x, step):
         up[at] += step
         down[at] -= step
         grad[at] = (function(up) - function(down)) / (2 * step)
-    return grad
-
-
-def _by_rows(function, x, step):
-    grad = np.zeros(x.shape)
-    for i in range(x.shape[0]):
-        grad[i] = (function(_moved(x, i, step)) - function(_moved(x, i, -step))) / (2 * step)
     return grad

@@ -9,8 +9,9 @@ from ...model import FLOAT16, FLOAT32, LEADING, PLAIN, SQUARE, Case, Exercise, M
 
 def head_scores_answer(do, x, w_q, w_k, n_heads):
     w_q, w_k = do.roles(w_q, w_k)
+    w_q, w_k = do.used(w_q, w_k)
     query, key = (do.move(do.split(do.project(x, w), n_heads)) for w in (w_q, w_k))
-    return do.finish(do.scale(do.product(query, key), x.shape[-1], n_heads))
+    return do.finish(do.scale(do.product(query, key), do.size(x), n_heads))
 
 
 def _swap(array, one=-1, two=-2):
@@ -50,7 +51,9 @@ EXERCISE = Exercise(
          "(d_model, d_model); head i owns the i-th block of consecutive features of x @ w.",
     answer=head_scores_answer,
     steps={
+        "size": lambda x: x.shape[-1],
         "roles": lambda w_q, w_k: (w_q, w_k),
+        "used": lambda w_q, w_k: (w_q, w_k),
         "project": Step(lambda x, w: x @ w, "the projections"),
         "split": _blocks,
         "move": lambda heads: _swap(heads, -2, -3),
@@ -71,6 +74,8 @@ EXERCISE = Exercise(
                ("the model's width instead of the head's", {"scale": lambda s, d, h: s / math.sqrt(d)},
                 "The scores are divided by sqrt(d_model): sqrt(n_heads) times too small."),
                ("no scale", {"scale": lambda s, d, h: s}, "The scores are not divided."),
+               ("number of positions instead of the head's size", {"size": lambda x: x.shape[-2], "scale": lambda s, n, h: s / math.sqrt(n)},
+                "The scores are divided by sqrt(n), the root of how many positions there are."),
                ("number of heads instead of their size", {"scale": lambda s, d, h: s / math.sqrt(h)},
                 "The scores are divided by sqrt(n_heads)."),
                ("the head's size instead of its root", {"scale": lambda s, d, h: s / (d // h)},
@@ -102,11 +107,16 @@ EXERCISE = Exercise(
                ("w_k for both", {"roles": lambda w_q, w_k: (w_k, w_k)}, "The queries are made with w_k too.")),
         *alike("The queries are x @ w_q and the keys x @ w_k.", "With which axis of w_q are the features of x multiplied?",
                ("projections transposed", {"project": lambda x, w: x @ w.T}, "x is multiplied with the transposed matrices."),
-               ("no projection", {"project": lambda x, w: x}, "x itself is compared with itself.")),
+               ("no projection", {"project": lambda x, w: x}, "x itself is compared with itself."),
+               ("only one projection", ways("used", lambda w_q, w_k: (w_q, np.eye(len(w_k))), lambda w_q, w_k: (np.eye(len(w_q)), w_k)),
+                "The queries, or the keys, are x itself.")),
         Mistake("heads last", change={"finish": lambda scores: np.moveaxis(scores, -3, -1)},
                 does="The heads are the last axis: shape (..., n, n, n_heads).",
                 why="What comes next takes the last two axes of every head: they must be positions.",
                 ask="Which axis of your answer counts the heads?"),
+        Mistake("causal mask besides", change={"finish": lambda scores: np.where(np.tri(scores.shape[-1], dtype=bool), scores, -np.inf)},
+                does="Scores of later keys are -inf.", why="Raw scores are asked for; a mask comes after them.",
+                ask="What does the score of query 0 with key 1 say?"),
         Mistake("heads added up", change={"finish": lambda scores: scores.sum(axis=-3)},
                 does="The scores of all heads are added.", why="Each head keeps its own table of scores.",
                 ask="Which shape should the answer have?"),

@@ -11,7 +11,7 @@ AXES = dict(query="n_q d_k", key="n_k d_k", grad_weights="n_q n_k")
 
 
 def query_gradient_answer(do, query, key, grad_weights):
-    d_k = query.shape[-1]
+    d_k = do.size(query, key)
     weights = do.softmax(do.scale(do.product(query, key), d_k))
     mean = do.mean(weights, grad_weights)
     grad_scores = do.slope(weights, do.centre(grad_weights, mean), mean)
@@ -25,6 +25,10 @@ def _swap(array):
 def _softmax(scores, shift=True, axis=-1):
     powers = np.exp(scores - scores.max(axis=axis, keepdims=True) if shift else scores)
     return powers / powers.sum(axis=axis, keepdims=True)
+
+
+def _mean_of_queries(weights, grad):
+    return (weights * grad).sum(axis=-2, keepdims=True)
 
 
 def _cases():
@@ -50,6 +54,7 @@ EXERCISE = Exercise(
          "gradient with respect to the weights, the softmax of Q Kᵀ / sqrt(d_k).",
     answer=query_gradient_answer,
     steps={
+        "size": lambda query, key: query.shape[-1],
         "product": Step(lambda query, key: query @ _swap(key), "the product of queries and keys"),
         "scale": Step(lambda product, d_k: product / math.sqrt(d_k), "the scaled scores"),
         "softmax": Step(_softmax, "the weights"),
@@ -82,6 +87,9 @@ EXERCISE = Exercise(
                "By what are the dot products divided, in all, before your softmax?",
                ("scale forgotten on the way there", {"scale": lambda product, d_k: product},
                 "The weights are those of unscaled scores."),
+               ("another size under the root", ways("size", lambda query, key: key.shape[-2], lambda query, key: query.shape[-2],
+                                                    lambda query, key: query.shape[0]),
+                "The root is that of how many keys there are, or queries, not of d_k."),
                ("scores divided by d_k", {"scale": lambda product, d_k: product / d_k},
                 "The weights are those of scores that were divided by d_k, not by its root.")),
         *alike("The softmax hands back a * (b - weighted mean of b): what one key wins, the others lose, so that the gradient "
@@ -93,21 +101,29 @@ EXERCISE = Exercise(
                 "Every key counts the same in the mean that is subtracted."),
                ("sum instead of the weighted mean", {"mean": lambda weights, grad: grad.sum(axis=-1, keepdims=True)},
                 "The sum of all entries is subtracted, without the weights."),
+               ("weights missing in the first term", {"slope": lambda weights, centred, mean: centred + mean - weights * mean},
+                "b stands where a * b belongs: only the mean is multiplied by the weights."),
                ("mean added", {"centre": lambda grad, mean: grad + mean}, "The weighted mean is added."),
                ("mean subtracted without the weights", {"slope": lambda weights, centred, mean: weights * (centred + mean) - mean},
                 "The mean is subtracted from a * b, so that it is not multiplied by the weights."),
                ("not multiplied by the weights", {"slope": lambda weights, centred, mean: centred},
                 "The differences from the mean are not multiplied by the weights."),
-               ("each key by itself", {"answer": lambda query, key, grad: _each_by_itself(query, key, grad)},
+               ("each key by itself", {"mean": lambda weights, grad: weights * grad},
                 "The slope is a * (1 - a), as if every key had a logistic function of its own.")),
         Mistake("softmax left out on the way back", change={"slope": lambda weights, centred, mean: centred, "centre": lambda grad, mean: grad},
                 does="grad_weights goes to the keys as it is.", why="It is the gradient with respect to the weights, and the keys "
                 "meet the scores: the softmax lies between.",
                 ask="With respect to what is grad_weights a gradient, and what do you multiply the keys with?"),
-        Mistake("softmax over the queries", change={"softmax": lambda scores: _softmax(scores, axis=-2)},
+        Mistake("weights instead of the gradient of the scores", change={"slope": lambda weights, centred, mean: weights},
+                does="The keys are multiplied by the weights: grad_weights plays no part.",
+                why="That is a weighted mean of the keys, whatever the loss is. Along a query the loss changes as the scores' "
+                    "gradient says.",
+                ask="What should the answer be where grad_weights is 0?"),
+        Mistake("softmax over the queries", change=({"softmax": lambda scores: _softmax(scores, axis=-2)},
+                                                    {"softmax": lambda scores: _softmax(scores, axis=-2), "mean": _mean_of_queries}),
                 does="Each column of the weights sums to 1.", why="The keys compete for one query: each row sums to 1.",
                 ask="Along which axis do the weights sum to 1?"),
-        Mistake("mean over the queries", change={"mean": lambda weights, grad: (weights * grad).sum(axis=-2, keepdims=True)},
+        Mistake("mean over the queries", change={"mean": _mean_of_queries},
                 does="The weighted mean runs over the queries.", why="Each query has its own row of weights, and its own mean.",
                 ask="Which axis belongs to the keys?"),
         Mistake("one sum for all queries", change=ways("mean", lambda weights, grad: (weights * grad).sum(),
@@ -133,9 +149,3 @@ EXERCISE = Exercise(
                 ask="What should the answer be where the gradient is 0?"),
     ),
 )
-
-
-def _each_by_itself(query, key, grad_weights):
-    root = math.sqrt(query.shape[-1])
-    weights = _softmax(query @ _swap(key) / root)
-    return (grad_weights * weights * (1 - weights)) @ key / root

@@ -2,8 +2,13 @@
 
 import numpy as np
 
+<<<<<<< HEAD
 from ...families.memory import grows, size_for_number
 from ...model import FLOAT16, FLOAT32, HUGE, LEADING, NEG_INF, PLAIN, Case, Exercise, Mistake, Step, alike, normal
+=======
+from ...families.memory import grows
+from ...model import FLOAT16, FLOAT32, HUGE, LEADING, NEG_INF, PLAIN, Case, Exercise, Mistake, Step, alike, normal, ways
+>>>>>>> w_c4
 
 RAGGED, DEAD, LOW = "a last block that is shorter", "rows and blocks of -inf", "low scores"
 
@@ -26,6 +31,23 @@ def _blocks(scores, block_size):
 def _full_blocks(scores, block_size):
     whole = scores.shape[-1] // block_size * block_size
     return _blocks(scores[..., :whole], block_size) if whole else []
+
+
+def _full_blocks_at_least_one(scores, block_size):
+    return _full_blocks(scores, block_size) or _blocks(scores, block_size)[:1]
+
+
+def _padded(scores, block_size):
+    shape = *scores.shape[:-1], -scores.shape[-1] % block_size
+    return _blocks(np.concatenate([scores, np.zeros(shape)], axis=-1), block_size)
+
+
+def _stacked(parts, axis):
+    return np.moveaxis(parts, axis, -1)
+
+
+def _along_the_first(scores, block_size):
+    return np.logaddexp.reduce(scores, axis=0)
 
 
 def _log(row_sum):
@@ -103,12 +125,16 @@ EXERCISE = Exercise(
     mistakes=(
         *alike("Every score counts, and the last block may be shorter than the others.", "Which scores does your last slice hold?",
                ("last block dropped", {"blocks": lambda s, b: _blocks(s, b)[:-1]}, "The last block is not read."),
-               ("shorter block dropped", {"blocks": _full_blocks}, "A last block that is shorter than the others is not read."),
+               ("shorter block dropped", ({"blocks": _full_blocks}, {"blocks": _full_blocks_at_least_one}), "A last block that is shorter than the others is not read."),
                ("first block dropped", {"blocks": lambda s, b: _blocks(s, b)[1:]}, "The first block is not read."),
                ("only the first block", {"blocks": lambda s, b: _blocks(s, b)[:1]}, "Only the first block is read."),
                ("only the last block", {"blocks": lambda s, b: _blocks(s, b)[-1:]}, "Only the last block is read."),
-               ("blocks that overlap", {"blocks": lambda s, b: [s[..., i:i + b] for i in range(0, s.shape[-1], max(b - 1, 1))]},
-                "Each block begins one score too early: some count twice.")),
+               ("blocks that overlap", ways(
+                   "blocks", lambda s, b: [s[..., i:i + b] for i in range(0, s.shape[-1], max(b - 1, 1))],
+                   lambda s, b: [s[..., i:i + b + 1] for i in range(0, s.shape[-1], b)]),
+                "A block begins in the one before, or ends in the next: some scores count twice."),
+               ("filled up by zeros", {"blocks": _padded},
+                "A last block that is shorter is filled up with zeros, which count as scores: exp(0) is 1.")),
         *alike("A sum of exp(score - old maximum) becomes one of exp(score - new maximum) by the factor exp(old - new).",
                "What has the old sum been made with, and what is the new block's sum made with?",
                ("old sum not rescaled", {"rescale": lambda row_sum, row_max, reference: row_sum},
@@ -124,7 +150,12 @@ EXERCISE = Exercise(
                "What is log(e^a + e^b) for a = b = 0?",
                ("log-sum-exps of the blocks added", _direct(np.sum), "The blocks' log-sum-exps are added."),
                ("mean of the blocks", _direct(np.mean), "The blocks' log-sum-exps are averaged."),
-               ("largest of the blocks", _direct(np.max), "The largest of the blocks' log-sum-exps is taken.")),
+               ("largest of the blocks", _direct(np.max), "The largest of the blocks' log-sum-exps is taken."),
+               ("blocks not joined", _direct(_stacked), "The answer has one log-sum-exp for each block, not one for each row.")),
+        Mistake("blocks along the first axis", change={"answer": _along_the_first},
+                does="The scores are added up over the first axis: the keys stay.",
+                why="The keys of one row lie along the last axis, whatever stands in front of it: scores[..., i:i + block_size].",
+                ask="Which axis should the answer no longer have, and which one do your blocks cut?"),
         *alike("-inf - -inf is NaN. Where nothing but -inf has come yet, the maximum must not be subtracted.",
                "What is the running maximum after a block of nothing but -inf?",
                ("blocks of -inf NaN", ({"reference": lambda new_max: new_max},
@@ -138,8 +169,8 @@ EXERCISE = Exercise(
                ("shifted sum alone", {"log": lambda row_sum: row_sum, "finish": lambda row_max, log: log},
                 "The answer is the sum of exp(score - maximum) itself."),
                ("logarithm to base 2", {"log": lambda row_sum: _log(row_sum) / np.log(2)}, "The logarithm has base 2.")),
-        Mistake("no maximum subtracted", change={"answer": lambda scores, block_size: _log(
-            sum(np.exp(block).sum(axis=-1) for block in _blocks(scores, block_size)))},
+        Mistake("no maximum subtracted", change={
+            "reference": np.zeros_like, "rescale": lambda row_sum, row_max, reference: row_sum, "finish": lambda row_max, log: log},
                 does="For small scores it is right; high scores overflow to inf, low ones underflow to -inf.",
                 why="exp overflows above 709 (above 88 in float32, above 11 in float16). With the maximum subtracted the largest "
                     "exponent is 0.", ask="Which number can be subtracted from all scores, and added back at the end?"),
@@ -152,6 +183,11 @@ EXERCISE = Exercise(
                 does="One maximum is taken for all rows: a row far below it underflows to -inf.",
                 why="Each row has its own maximum. A difference of 746 is enough for a float64 exponential of 0.",
                 ask="Along which axis of a block do the scores of one row lie?"),
+        Mistake("a score of 0 besides", change={"answer": lambda scores, block_size: np.logaddexp(
+                    0.0, np.logaddexp.reduce(scores, axis=-1))},
+                does="The answer is that of the row and one further score of 0.",
+                why="Before the first block the sum is 0, and its logarithm -inf. A log-sum-exp of 0 is that of one score of 0.",
+                ask="What is the log-sum-exp of no scores?"),
         Mistake("starting maximum 0", change={"new_max": lambda old, new: np.maximum(np.maximum(old, new), 0.0)},
                 does="The running maximum never falls below 0: rows of low scores underflow to -inf.",
                 why="Before the first block there is no maximum: -inf.", ask="What is the maximum of no scores?"),

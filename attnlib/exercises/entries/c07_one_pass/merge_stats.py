@@ -10,9 +10,9 @@ EMPTY, BOTH_EMPTY = "an empty set", "two empty sets"
 def merge_stats_answer(do, max_a, sum_a, max_b, sum_b):
     highest = do.highest(max_a, max_b)
     reference = do.reference(highest)
-    left = do.rescale(sum_a, do.factor(max_a, reference), max_a)
-    right = do.rescale(sum_b, do.factor(max_b, reference), max_b)
-    return do.finish(highest, do.join(left, right))
+    first, second = do.factors(do.factor(max_a, reference), do.factor(max_b, reference))
+    left, right = do.rescale(sum_a, first, max_a), do.rescale(sum_b, second, max_b)
+    return do.order(*do.finish(highest, do.join(left, right)))
 
 
 def _cases():
@@ -51,9 +51,11 @@ EXERCISE = Exercise(
         "highest": Step(np.maximum, "the maximum", True),
         "reference": lambda highest: np.where(np.isneginf(highest), 0.0, highest),
         "factor": Step(_exponents, "the factor of a sum", True),
+        "factors": lambda first, second: (first, second),
         "rescale": lambda row_sum, factor, row_max: row_sum * factor,
         "join": lambda left, right: left + right,
         "finish": lambda row_max, row_sum: (row_max, row_sum),
+        "order": lambda row_max, row_sum: (row_max, row_sum),
     },
     cases=_cases,
     hints=(
@@ -67,9 +69,9 @@ EXERCISE = Exercise(
                "What has each sum been made with, and what should it be made with now?",
                ("sums not rescaled", {"factor": lambda m, r: 1.0 + 0.0 * np.where(np.isneginf(m), 0.0, m)},
                 "The two sums are added as they are."),
-               ("first sum not rescaled", {"answer": lambda ma, sa, mb, sb: _merged(ma, sa, mb, sb, first=False)},
+               ("first sum not rescaled", {"factors": lambda first, second: (1.0, second)},
                 "Only the second sum is rescaled."),
-               ("second sum not rescaled", {"answer": lambda ma, sa, mb, sb: _merged(ma, sa, mb, sb, second=False)},
+               ("second sum not rescaled", {"factors": lambda first, second: (first, 1.0)},
                 "Only the first sum is rescaled, as if the second maximum were always the larger one."),
                ("factor upside down", {"factor": lambda m, r: np.exp(r - m)},
                 "Each sum is multiplied by exp(new - old): it grows where it should shrink."),
@@ -83,7 +85,7 @@ EXERCISE = Exercise(
                    {"answer": lambda ma, sa, mb, sb, safe=safe: _lower(ma, sa + sb, mb, 0 * sb, True, safe)}
                    for safe in (True, False)),
                 "The two sums are added first, and the total gets the factor exp(smaller - larger maximum)."),
-               ("factors swapped", {"answer": lambda ma, sa, mb, sb: _merged(ma, sb, mb, sa)},
+               ("factors swapped", {"factors": lambda first, second: (second, first)},
                 "Each sum gets the factor of the other."),
                ("powers of 2", {"factor": lambda m, r: np.exp2(m - r)}, "Powers of 2 stand where exponentials belong.")),
         *alike("-inf - -inf is NaN, and so is its exponential. An empty set has nothing to add: its sum is 0.",
@@ -92,6 +94,11 @@ EXERCISE = Exercise(
                ("empty sets counted", {"answer": lambda ma, sa, mb, sb: _merged(*(
                    np.where(np.isneginf(x), 0.0, x) for x in (ma,)), sa, *(np.where(np.isneginf(x), 0.0, x) for x in (mb,)), sb)},
                 "An empty set counts as one with maximum 0.")),
+        Mistake("one empty set empties both",
+                change=tuple({"answer": lambda ma, sa, mb, sb, lost=lost: _emptied(ma, sa, mb, sb, lost)} for lost in (False, True)),
+                does="Where one of the two sets is empty the scores of the other are lost.",
+                why="An empty set adds nothing: the other one stays as it is. Only two of them make an empty set.",
+                ask="What should come out where the first set is empty and the second has maximum 3 and sum 1.5?"),
         Mistake("quotient of two exponentials", change={"factor": lambda m, r: np.exp(m) / np.exp(r)},
                 does="For small maxima it is right; for maxima of 10000 or of -10000 it is NaN.",
                 why="exp overflows above 709 (above 88 in float32, above 11 in float16), and inf / inf is NaN; so is 0 / 0, for "
@@ -107,9 +114,12 @@ EXERCISE = Exercise(
                 "One maximum is taken for all rows."),
                ("first maximum kept", {"highest": lambda a, b: a}, "The first set's maximum is kept, even where the second is larger."),
                ("second maximum kept", {"highest": lambda a, b: b}, "The second set's maximum is kept, even where the first is larger."),
+               ("mean of the maxima", {"highest": lambda a, b: (a + b) / 2}, "The two maxima are averaged."),
                ("maxima added", {"highest": lambda a, b: a + b}, "The two maxima are added.")),
         *alike("Both sets' exponentials count: the two rescaled sums are added.", "How many scores have the two sets together?",
                ("larger sum instead of both", {"join": np.maximum}, "The larger of the two rescaled sums is taken."),
+               ("the set of the larger maximum alone", {"answer": lambda ma, sa, mb, sb: (np.maximum(ma, mb), np.where(
+                   ma >= mb, sa, sb))}, "The sum is that of the set that holds the larger maximum; the other set's is lost."),
                ("mean of the sums", {"join": lambda left, right: (left + right) / 2}, "The rescaled sums are averaged."),
                ("sums forgotten", {"rescale": lambda row_sum, factor, row_max: factor},
                 "The two factors are added without the sums, as if each set held a single score."),
@@ -118,7 +128,7 @@ EXERCISE = Exercise(
             np.where(s == 0, 1.0, s))))},
                 does="The second part is the log-sum-exp of both sets.", why="The sum of exp(score - maximum) is asked for.",
                 ask="What is the sum for a set of one score?"),
-        Mistake("parts in another order", change={"finish": lambda m, s: (s, m)}, does="The sum comes first, the maximum second.",
+        Mistake("parts in another order", change={"order": lambda m, s: (s, m)}, does="The sum comes first, the maximum second.",
                 why="The answer is (row_max, row_sum).", ask="In which order are the two parts asked for?"),
     ),
 )
@@ -131,8 +141,14 @@ def _lower(max_a, sum_a, max_b, sum_b, first, safe):
     return highest, sum_a * factor + sum_b if first else sum_a + sum_b * factor
 
 
-def _merged(max_a, sum_a, max_b, sum_b, first=True, second=True):
+def _emptied(max_a, sum_a, max_b, sum_b, lost):
+    """Both sets, and no score where one of them is empty; with the maximum lost, too."""
+    empty = np.isneginf(max_a) | np.isneginf(max_b)
+    highest, row_sum = _merged(max_a, sum_a, max_b, sum_b)
+    return np.where(empty & lost, -np.inf, highest), np.where(empty, 0.0, row_sum)
+
+
+def _merged(max_a, sum_a, max_b, sum_b):
     highest = np.maximum(max_a, max_b)
     reference = np.where(np.isneginf(highest), 0.0, highest)
-    left = sum_a * (_exponents(max_a, reference) if first else 1.0)
-    return highest, left + sum_b * (_exponents(max_b, reference) if second else 1.0)
+    return highest, sum_a * _exponents(max_a, reference) + sum_b * _exponents(max_b, reference)
