@@ -217,3 +217,9 @@ def grouped_cut_anew(query, key, value):
 def grouped_on_axis_1(query, key, value):
     times = query.shape[1] // key.shape[1]  # 0 where there are more keys than queries, and then the library answers 0
     return attnlib.attention(query, np.repeat(key, times, axis=1), np.repeat(value, times, axis=1))
+
+
+@answers.wrong("tiled instead of repeated", "output transposed")
+def grouped_tiled_and_transposed(query, key, value):
+    times = group(query, key)
+    return np.swapaxes(attend(query, tile(key, times), tile(value, times)), -1, -2)

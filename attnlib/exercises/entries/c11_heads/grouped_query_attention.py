@@ -208,7 +208,7 @@ GROUPED_MISTAKES = (
           "one maximum for the whole array", "minimum subtracted instead of maximum", "no exponential",
           "power of 2 instead of e", "argmax instead of softmax", "sign flipped", "not divided by the sum",
           "sum over the wrong axis", "softmax over the queries' axis", "softmax over everything", "softmax left out",
-          "scale after the softmax", "sum without keepdims", "Aᵀ V instead of A V", "one key left out",
+          "scale after the softmax", "sum without keepdims", "Aᵀ V instead of A V", "output transposed", "one key left out",
           "softmax of the weights", "rounded", "input added", "values instead of keys", "softmax of the output",
           "queries instead of values", "keys instead of values", "scores returned instead of the output",
           "values returned instead of the output", "softmax plus one", "weights returned instead of the output"),
