@@ -163,7 +163,7 @@ def one_gradient(change, places):
 
 
 def ordered(*places):
-    return {"gradients": lambda *gradients: tuple(gradients[place] for place in places)}
+    return {"order": lambda gradients: tuple(gradients[place] for place in places)}
 
 
 def over_the_batch(reduce):

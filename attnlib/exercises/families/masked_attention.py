@@ -1,5 +1,7 @@
 """Attention under a mask: its steps, and what goes wrong in them."""
 
+import math
+
 import numpy as np
 
 from ..model import Mistake, alike
@@ -96,6 +98,8 @@ LARGE = (-1e9, -1e4, -9999.0, -1e3, -100.0, -50.0, -30.0, -1e5, -1e6, -1e8, -1e1
 
 LARGE_ADDED = ((-1e9,), (-1e9, False), (-1e9, True, True), (-1e10,), (-1e10, False), (-1e10, True, True),
                (-1e4,), (-1e3,), (-1e5,), (-1e6,), (-1e8,))
+# np.log(mask + 1e-9)
+LOGARITHMS = tuple((math.log(e), False) for e in (1e-9, 1e-6, 1e-8, 1e-10, 1e-12))
 
 MASKING_MISTAKES = (
     Mistake("mask inverted",
@@ -134,8 +138,9 @@ MASKING_MISTAKES = (
             "to nothing gets uniform weights, or NaN in float16 where the number overflows, unless its weights are set "
             "to 0 afterwards."),
            ("large negative number added", (
-               *({"fill": added_to_masked(*how), "dead_rows": _left_alone, **KNOWN_SHIFT} for how in LARGE_ADDED),
-               {"fill": added_to_masked(-1e4)}, {"fill": added_to_masked(-1e3)}),
+               *({"fill": added_to_masked(*how), "dead_rows": _left_alone, **KNOWN_SHIFT}
+                 for how in (*LARGE_ADDED, *LOGARITHMS)),
+               *({"fill": added_to_masked(*how)} for how in ((-1e4,), (-1e3,), *LOGARITHMS))),
             "Masked scores are lowered by a number such as 1e9: their differences stay, and show in a row in which all "
             "keys are masked, unless its weights are set to 0 afterwards.")),
     *alike("Only -inf is below every score in every dtype, and only its exponential is exactly 0.",

@@ -94,6 +94,10 @@ for number, (name, function) in enumerate((
     ("values without weights", lambda weights, value: np.broadcast_to(
         value[..., None, :, :], (*weights.shape, value.shape[-1]))),
     ("weights without values", lambda weights, value: np.repeat(weights[..., None], value.shape[-1], axis=-1)),
+    ("all other keys", lambda weights, value: (
+        (weights @ value)[..., None, :] - weights[..., None] * value[..., None, :, :])),
+    ("queries and keys on one axis", lambda weights, value: (weights[..., None] * value[..., None, :, :]).reshape(
+        *weights.shape[:-2], -1, value.shape[-1])),
     ("running sums", lambda weights, value: (weights[..., None] * value[..., None, :, :]).cumsum(axis=-2)),
     ("softmax of the weights", lambda weights, value: np.einsum(
         "...ij,...jc->...ijc", np.exp(weights) / np.exp(weights).sum(axis=-1, keepdims=True), value)),

@@ -154,6 +154,45 @@ def estimate_summed_over_queries(query, key, value, width):
     return (powers / powers.sum(axis=0) @ value).astype(query.dtype)
 
 
+def by_products(unit_of):
+    """A right estimate but for what divides the squared distance."""
+    def estimate(query, key, value, width):
+        d, root = np.abs(query.astype(float)[:, None] - key), math.sqrt(unit_of(width))
+        least = d.min(axis=1, keepdims=True)
+        return (softmax(-((d - least) / root) * ((d + least) / root)) @ value).astype(query.dtype)
+
+    return estimate
+
+
+def by_squares(unit_of):
+    """The same of the squares themselves, in float64."""
+    def estimate(query, key, value, width):
+        return (softmax(-(query.astype(float)[:, None] - key) ** 2 / unit_of(width)) @ value).astype(query.dtype)
+
+    return estimate
+
+
+def by_exponentials(unit_of):
+    """The same without a maximum."""
+    def estimate(query, key, value, width):
+        kernel = np.exp(-(query[:, None] - key) ** 2 / unit_of(width))
+        return kernel @ value / kernel.sum(axis=-1)
+
+    return estimate
+
+
+for name, unit_of in (
+    ("width not squared", lambda w: 2 * w),
+    ("2 forgotten", lambda w: w**2),
+    ("2 squared too", lambda w: (2 * w) ** 2),
+    ("multiplied by the width", lambda w: 2 / w**2),
+    ("width ignored", lambda w: 2),
+):
+    answers.wrong(name, function=by_products(unit_of))
+    answers.wrong(name, "squared distances overflow", function=by_squares(unit_of))
+    answers.wrong(name, "no maximum subtracted", function=by_exponentials(unit_of))
+
+
 def factored(scores_of):
     """A right estimate with other scores, computed by a softmax in float64."""
     def estimate(query, key, value, width):
@@ -163,18 +202,27 @@ def factored(scores_of):
     return estimate
 
 
-for number, (name, scores_of) in enumerate((
-    ("width not squared", lambda q, k, w: -(q - k) ** 2 / (2 * w)),
-    ("2 forgotten", lambda q, k, w: -((q - k) / w) ** 2),
-    ("2 squared too", lambda q, k, w: -((q - k) / (2 * w)) ** 2),
-    ("multiplied by the width", lambda q, k, w: -(q - k) ** 2 / 2 * w**2),
-    ("width ignored", lambda q, k, w: -(q - k) ** 2 / 2),
+for name, scores_of in (
     ("distance not squared", lambda q, k, w: -abs(q - k) / (2 * w**2)),
     ("minus sign forgotten", lambda q, k, w: (q - k) ** 2 / (2 * w**2)),
     ("product instead of distance", lambda q, k, w: q * k / w**2),
     ("signed differences", lambda q, k, w: -(q - k) / (2 * w**2)),
-)):
+):
     answers.wrong(name, function=factored(scores_of))
+
+
+@answers.wrong("minus sign forgotten")
+def estimate_farthest(query, key, value, width):
+    d = np.abs(query.astype(float)[:, None] - key)
+    most = d.max(axis=1, keepdims=True)
+    return (softmax(((d - most) / width) * ((d + most) / width) / 2) @ value).astype(query.dtype)
+
+
+@answers.wrong("sum over the queries")
+def estimate_by_softmax_over_queries(query, key, value, width):
+    scores = -((query[:, None].astype(float) - key) / width) ** 2 / 2
+    powers = np.exp(scores - scores.max(axis=0))
+    return (powers / powers.sum(axis=0) @ value).astype(query.dtype)
 
 
 def kernel_of(query, key, width):

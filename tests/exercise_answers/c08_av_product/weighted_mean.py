@@ -170,3 +170,20 @@ def mean_divided_twice(weights, value):
     total = row_sums(weights)
     total[total == 0] = 1
     return weights @ value / total / weights.shape[-1]
+
+
+@answers.wrong("softmax of the weights")
+def mean_by_guarded_softmax(weights, value):
+    powers = np.exp(weights - weights.max(axis=-1, keepdims=True))
+    shares = np.where(weights.any(axis=-1, keepdims=True), powers / row_sums(powers), 0)
+    return shares.astype(weights.dtype) @ value
+
+
+@answers.wrong("sum over the queries", "epsilon in the denominator")
+def mean_over_queries_raised(weights, value):
+    return weights / (weights.sum(axis=-2, keepdims=True) + 1e-9) @ value
+
+
+@answers.wrong("sum of the whole array", "sum never below a limit")
+def mean_of_everything_limited(weights, value):
+    return weights / np.maximum(weights.sum(), 1e-12) @ value

@@ -166,3 +166,8 @@ def cross_swapped_and_unscaled(x, memory, w_q, w_k, w_v):
 def cross_naive(x, memory, w_q, w_k, w_v):
     e = np.exp(x @ w_q @ (memory @ w_k).mT / math.sqrt(w_q.shape[-1]))
     return e / e.sum(-1, keepdims=True) @ (memory @ w_v)
+
+
+@answers.wrong("no scale", "output transposed")
+def cross_transposed_and_unscaled(x, memory, w_q, w_k, w_v):
+    return np.swapaxes(soft(x @ w_q @ (memory @ w_k).mT) @ (memory @ w_v), -1, -2)

@@ -105,3 +105,10 @@ def dropout_by_p_unless_0(weights, keep, p):
 
 answers.wrong("keep in reverse order of its keys", function=lambda weights, keep, p: (
     np.where(keep[..., ::-1], weights / (1 - p), 0).astype(weights.dtype)))
+
+
+@answers.wrong("rows renormalised and rescaled")
+def dropout_normalised_and_divided(weights, keep, p):
+    kept = weights * keep
+    total = kept.sum(axis=-1, keepdims=True)
+    return np.divide(kept, total, out=np.zeros_like(kept), where=total > 0) / (1 - p)

@@ -377,3 +377,15 @@ def masked_without_maximum_by_index(query, key, value, attn_mask):
         e = np.exp(scores[row]) * mask[row] if mask[row].any() else np.ones_like(scores[row])
         output[row] = e / e.sum() @ value[row[:-1]]
     return output
+
+
+@answers.wrong("large negative number added")
+def masked_by_logarithm(query, key, value, attn_mask):
+    weights = soft(scaled(query, key) + np.log(attn_mask + 1e-9))
+    return np.where(attn_mask.any(axis=-1, keepdims=True), weights, 0).astype(query.dtype) @ value
+
+
+@answers.wrong("no scale", "output transposed")
+def masked_transposed_and_unscaled(query, key, value, attn_mask):
+    weights = soft(np.where(attn_mask, query @ np.swapaxes(key, -1, -2), -np.inf))
+    return np.swapaxes(np.nan_to_num(weights) @ value, -1, -2)

@@ -177,6 +177,12 @@ def backward_value_first_unscaled(query, key, value, grad_output):
     return backward(query, key, value, grad_output, for_query=0)[::-1]
 
 
+@answers.wrong("gradients in another order", "a gradient transposed")
+def backward_value_first_transposed(query, key, value, grad_output):
+    grad_query, grad_key, grad_value = backward(query, key, value, grad_output)
+    return np.swapaxes(grad_value, -1, -2), grad_query, grad_key
+
+
 @answers.wrong("grad_output ignored")
 def backward_of_the_sum(query, key, value, grad_output):
     return backward(query, key, value, np.ones_like(grad_output))

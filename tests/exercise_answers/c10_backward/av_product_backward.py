@@ -54,6 +54,8 @@ answers.wrong("A instead of Aᵀ in grad_value", "value not transposed in grad_w
               function=lambda a, v, g: (g @ v, a @ g))
 answers.wrong("values instead of grad_output in grad_value", function=lambda a, v, g: (g @ v.mT, a.mT @ v))
 answers.wrong("a gradient transposed", function=lambda a, v, g: (v @ g.mT, a.mT @ g))
+answers.wrong("gradients in another order", "a gradient transposed", function=lambda a, v, g: (a.mT @ g, v @ g.mT))
+answers.wrong("gradients in another order", "sign flipped", function=lambda a, v, g: (-a.mT @ g, -g @ v.mT))
 answers.wrong("a gradient left at 0", function=lambda a, v, g: (g @ v.mT, np.zeros_like(v)))
 answers.wrong("weights multiplied in", function=lambda a, v, g: (a * (g @ v.mT), a.mT @ g))
 answers.wrong("weights left out of grad_value", function=lambda a, v, g: (

@@ -72,6 +72,7 @@ answers.wrong("query and key swapped in the products", function=divided(lambda q
 answers.wrong("gradients in another order", function=divided(lambda q, k, g: (g.mT @ q, g @ k)))
 answers.wrong("gradients in another order", "no scale in the gradients", function=lambda q, k, g: (g.mT @ q, g @ k))
 answers.wrong("a gradient transposed", function=divided(lambda q, k, g: (g @ k, q.mT @ g)))
+answers.wrong("gradients in another order", "a gradient transposed", function=divided(lambda q, k, g: (q.mT @ g, g @ k)))
 answers.wrong("a gradient left at 0", function=divided(lambda q, k, g: (g @ k, np.zeros_like(k))))
 answers.wrong("gradient divided by a size", function=divided(lambda q, k, g: (g @ k / k.shape[-2], g.mT @ q / q.shape[-2])))
 answers.wrong("grad_scores ignored", function=divided(lambda q, k, g: (np.ones_like(g) @ k, np.ones_like(g).mT @ q)))

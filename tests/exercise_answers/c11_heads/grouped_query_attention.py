@@ -4,6 +4,7 @@ import math
 
 import numpy as np
 
+import attnlib
 from attnlib.exercises.engine.prove import Answers
 
 ANSWERS = answers = Answers("grouped_query_attention")
@@ -203,3 +204,22 @@ def grouped_loop_upside_down(query, key, value):
     size = key.shape[-3] // query.shape[-3]
     return np.stack([attend(query[..., i, :, :], key[..., i // size, :, :], value[..., i // size, :, :])
                      for i in range(query.shape[-3])], axis=-3)
+
+
+@answers.wrong("keys repeated before they are cut into heads")
+def grouped_cut_anew(query, key, value):
+    times = group(query, key)
+    key, value = (np.repeat(x, times, axis=-2).reshape(*x.shape[:-3], -1, *x.shape[-2:]) for x in (key, value))
+    return attend(query, key, value)
+
+
+@answers.wrong("only for one leading axis")
+def grouped_on_axis_1(query, key, value):
+    times = query.shape[1] // key.shape[1]  # 0 where there are more keys than queries, and then the library answers 0
+    return attnlib.attention(query, np.repeat(key, times, axis=1), np.repeat(value, times, axis=1))
+
+
+@answers.wrong("tiled instead of repeated", "output transposed")
+def grouped_tiled_and_transposed(query, key, value):
+    times = group(query, key)
+    return np.swapaxes(attend(query, tile(key, times), tile(value, times)), -1, -2)

@@ -72,6 +72,11 @@ def cache_in_bits(batch, n, n_layers, h_kv, d_head, itemsize):
     return 2 * batch * n * n_layers * h_kv * d_head * itemsize * 8
 
 
+@answers.wrong("bits instead of bytes")
+def cache_of_bits(batch, n, n_layers, h_kv, d_head, itemsize):
+    return 2 * batch * n * n_layers * h_kv * d_head * itemsize // 8
+
+
 @answers.wrong("divided by itemsize")
 def cache_divided(batch, n, n_layers, h_kv, d_head, itemsize):
     return 2 * batch * n * n_layers * h_kv * d_head / itemsize

@@ -73,6 +73,8 @@ EXERCISE = Exercise(
                 "Each part is one number, its length: where it points is lost."),
                ("running sums", _of_products(lambda terms: terms.cumsum(axis=-2)),
                 "Entry j holds what the keys up to j add together."),
+               ("all other keys", _of_products(lambda terms: terms.sum(axis=-2, keepdims=True) - terms),
+                "Entry j holds what all keys but j add together."),
                ("only the first query", _of_products(lambda terms: terms[..., 0, :, :], lambda terms: terms[..., :1, :, :]),
                 "The parts of one output are given; there are n_q outputs."),
                ("only the best key", ways("weights_in", lambda w: np.where(w == w.max(axis=-1, keepdims=True), w, 0.0)),
@@ -82,6 +84,9 @@ EXERCISE = Exercise(
                ("keys before queries", _of_products(lambda terms: np.swapaxes(terms, -2, -3)),
                 "The answer has shape (..., n_k, n_q, d_v): the key comes first."),
                ("features before keys", _of_products(swap), "The answer has shape (..., n_q, d_v, n_k): the keys come last."),
+               ("queries and keys on one axis", _of_products(lambda terms: terms.reshape(
+                   *terms.shape[:-3], -1, terms.shape[-1])),
+                "The answer has shape (..., n_q * n_k, d_v): the parts of all outputs stand in one list."),
                ("features first", _of_products(lambda terms: np.moveaxis(terms, -1, -3)),
                 "The answer has shape (..., d_v, n_q, n_k): the features come first.")),
         *alike("Weight (i, j) belongs to value j: the last axis of the weights and the last but one of the values are the same "

@@ -14,23 +14,32 @@ EPSILONS = (1e-3, 1e-5, 1e-6, 1e-7, 1e-8, 1e-9, 1e-10, 1e-12, 1e-15, 1e-16, 1e-2
 
 def kernel_regression_answer(do, query, key, value, width):
     distance = do.distance(query, key)
-    scores = do.shift(do.scores(distance, width, query, key))
+    scores = do.shift(do.scores(distance, do.unit(width), width, query, key))
     return do.finish(do.combine(do.divide(do.power(scores)), value), value)
 
 
-def _scores(distance, width, query, key):
-    """-(d² - m²) / (2 w²) with m the least distance: as a product, so that nothing overflows but to -inf."""
-    least = abs(distance).min(axis=-1, keepdims=True)
-    return -((abs(distance) - least) / width) * ((abs(distance) + least) / width) / 2
+def _products(distance, unit, axis=-1, reduce=np.min):
+    """-(d² - m²) / unit with m the least distance: as a product, so that nothing overflows but to -inf."""
+    distance, root = abs(distance), math.sqrt(unit)
+    least = reduce(distance, axis=axis, keepdims=True)
+    return -((distance - least) / root) * ((distance + least) / root)
 
 
-def _squares(distance, width, query, key):
-    return -distance ** 2 / (2 * width ** 2)
+def _scores(distance, unit, width, query, key):
+    return _products(distance, unit)
+
+
+def _squares(distance, unit, width, query, key):
+    return -distance ** 2 / unit
+
+
+def _squared_quotients(distance, unit, width, query, key):
+    return -(distance / math.sqrt(unit)) ** 2
 
 
 def _of_scores(*functions):
     """Scores made in another way, of distances and width."""
-    return ways("scores", *(lambda d, w, q, k, f=f: f(abs(d), w) for f in functions))
+    return ways("scores", *(lambda d, u, w, q, k, f=f: f(abs(d), w) for f in functions))
 
 
 def _shifted(scores):
@@ -63,13 +72,13 @@ def _raised_by(e):
 
 def _nearest_where_all_vanish(query, key, value, width):
     distance = abs(query[:, None] - key)
-    powers = np.exp(_squares(distance, width, query, key))
+    powers = np.exp(_squares(distance, 2 * width ** 2, width, query, key))
     total = powers.sum(axis=-1)
     return np.where(total == 0, value[distance.argmin(axis=-1)], powers @ value / total)
 
 
 def _density(query, key, width):
-    return np.exp(_squares(query[:, None] - key, width, query, key)) / (width * math.sqrt(2 * math.pi))
+    return np.exp(_squares(query[:, None] - key, 2 * width ** 2, width, query, key)) / (width * math.sqrt(2 * math.pi))
 
 
 def _mean_within(scores):
@@ -82,6 +91,8 @@ UNSHIFTED = {"scores": _squares, "shift": lambda scores: scores}
 SAFE = {"shift": lambda scores: scores - np.nan_to_num(scores.max(axis=-1, keepdims=True), nan=np.nan, neginf=0.0),
         "divide": lambda powers: powers / np.where(powers.any(axis=-1, keepdims=True), powers.sum(axis=-1, keepdims=True), 1.0)}
 
+SUMMED_BY_KEY = {"divide": lambda powers: powers / powers.sum(axis=0)}
+
 EXERCISE = Exercise(
     name="kernel_regression", signature="(query, key, value, width)", place=4, axes=AXES, answer_axes="n_q",
     text="The Nadaraya-Watson estimate at each query: the mean of the values with the weights exp(-(q - k)² / (2 width²)), "
@@ -90,6 +101,7 @@ EXERCISE = Exercise(
     answer=kernel_regression_answer,
     steps={
         "distance": Step(lambda query, key: query[:, None] - key, "the distances"),
+        "unit": lambda width: 2 * width ** 2,
         "scores": _scores,
         "shift": Step(_shifted, "the shifted scores"),
         "power": Step(np.exp, "the exponentials"),
@@ -110,41 +122,41 @@ EXERCISE = Exercise(
     mistakes=(
         *alike("The kernel is exp(-(q - k)² / (2 width²)): at a distance of one width it has fallen to exp(-1/2), whatever "
                "the width.", "What is your kernel at a distance of 0, of one width, and of two?",
-               ("width not squared", _of_scores(lambda d, w: -d ** 2 / (2 * w)),
+               ("width not squared", {"unit": lambda width: 2 * width},
                 "The squared distance is divided by the width itself."),
-               ("2 forgotten", _of_scores(lambda d, w: -d ** 2 / w ** 2),
+               ("2 forgotten", {"unit": lambda width: width ** 2},
                 "The squared distance is divided by width²: the kernel is narrower by a factor of sqrt(2)."),
-               ("2 squared too", _of_scores(lambda d, w: -d ** 2 / (2 * w) ** 2),
+               ("2 squared too", {"unit": lambda width: (2 * width) ** 2},
                 "The squared distance is divided by (2 width)²: the kernel is wider by a factor of sqrt(2)."),
-               ("multiplied by the width", _of_scores(lambda d, w: -d ** 2 * w ** 2 / 2, lambda d, w: -d ** 2 / 2 * w ** 2,
-                                                     lambda d, w: -d ** 2 * w / 2),
+               ("multiplied by the width", ways("unit", lambda width: 2 / width ** 2, lambda width: 2 / width),
                 "A larger width makes a narrower kernel."),
-               ("width ignored", _of_scores(lambda d, w: -d ** 2 / 2, lambda d, w: -d ** 2),
+               ("width ignored", ways("unit", lambda width: 2, lambda width: 1),
                 "The answer is the same for every width."),
                ("distance not squared", _of_scores(lambda d, w: -d / (2 * w ** 2), lambda d, w: -d / w, lambda d, w: -d / (2 * w)),
                 "The distance itself stands in the exponent: the kernel has a sharp top and long tails."),
-               ("1 / (1 + distance²)", {"scores": lambda d, w, q, k: -np.log1p((d / w) ** 2)},
+               ("1 / (1 + distance²)", {"scores": lambda d, u, w, q, k: -np.log1p((d / w) ** 2)},
                 "The weights fall with the square of the distance, not with an exponential of it."),
                ("equal weights within one width", {"power": lambda scores: scores, "divide": _mean_within, "scores": _squares,
                                                    "shift": lambda scores: scores},
                 "Keys within one width count fully, and all others not at all.")),
         *alike("Near keys count most: the kernel is 1 at a distance of 0 and falls to both sides.",
                "Which key has the largest weight for a query that stands exactly on a key?",
-               ("minus sign forgotten", ways("scores", lambda d, w, q, k: d ** 2 / (2 * w ** 2)),
+               ("minus sign forgotten", ways("scores", lambda d, u, w, q, k: d ** 2 / u,
+                                             lambda d, u, w, q, k: -_products(d, u, reduce=np.max)),
                 "The farthest key has the largest weight."),
-               ("signed differences", ways("scores", lambda d, w, q, k: -d / (2 * w ** 2), lambda d, w, q, k: d / (2 * w ** 2),
-                                                    lambda d, w, q, k: -d / w, lambda d, w, q, k: d / w),
+               ("signed differences", ways("scores", lambda d, u, w, q, k: -d / (2 * w ** 2), lambda d, u, w, q, k: d / (2 * w ** 2),
+                                                    lambda d, u, w, q, k: -d / w, lambda d, u, w, q, k: d / w),
                 "Not squared, a difference keeps its sign: keys on one side count most, however far they are."),
-               ("product instead of distance", ways("scores", lambda d, w, q, k: q[:, None] * k, lambda d, w, q, k: q[:, None] * k / w ** 2,
-                                                    lambda d, w, q, k: q[:, None] * k / w, lambda d, w, q, k: q[:, None] * k / (2 * w ** 2)),
+               ("product instead of distance", ways("scores", lambda d, u, w, q, k: q[:, None] * k, lambda d, u, w, q, k: q[:, None] * k / w ** 2,
+                                                    lambda d, u, w, q, k: q[:, None] * k / w, lambda d, u, w, q, k: q[:, None] * k / (2 * w ** 2)),
                 "The score is the product of query and key: keys far from 0 are favoured. The term -k² / (2 width²) is missing.")),
-        Mistake("squared distances overflow", change=ways("scores", _squares, lambda d, w, q, k: -(d / w) ** 2 / 2),
+        Mistake("squared distances overflow", change=ways("scores", _squares, _squared_quotients),
                 does="Where a distance is so large that its square is beyond the dtype, all scores of the query are -inf, and the "
                      "answer is NaN.",
                 why="A softmax needs differences of scores alone, and those can be had without the squares: d² - m² = (d - m)(d + m).",
                 ask="What is inf - inf, and which differences of squares do you need?"),
         Mistake("overflow taken for a dead row",
-                change=({**SAFE, "scores": _squares}, {**SAFE, "scores": lambda d, w, q, k: -(d / w) ** 2 / 2},
+                change=({**SAFE, "scores": _squares}, {**SAFE, "scores": _squared_quotients},
                         {"scores": _squares, "finish": lambda output, value: np.nan_to_num(output)}),
                 does="Where a distance is so large that its square is beyond the dtype, all scores of the query are -inf, and its "
                      "answer is 0, as if it might read nothing.",
@@ -178,7 +190,9 @@ EXERCISE = Exercise(
                                               {"answer": lambda q, k, v, w: _density(q, k, w) @ v / len(k)}),
                 "The kernel is divided by width * sqrt(2 pi), so that its integral is 1: that is a density over all places, "
                 "and over the keys it sums to anything."),
-               ("sum over the queries", {"divide": lambda powers: powers / powers.sum(axis=0)},
+               ("sum over the queries", (SUMMED_BY_KEY, *(
+                   {**SUMMED_BY_KEY, "shift": lambda scores: scores - scores.max(axis=0), "scores": scores} for scores in (
+                       _squares, _squared_quotients, lambda d, u, w, q, k: _products(d, u, axis=0)))),
                 "The weights of each key sum to 1 over the queries, not those of each query over the keys."),
                ("sum of the whole table", {"divide": lambda powers: powers / powers.sum()},
                 "All weights of all queries together sum to 1."),

@@ -6,7 +6,7 @@ import numpy as np
 
 from ...families.choose import also, pick
 from ...families.inputs import inputs
-from ...families.scores import swap
+from ...families.scores import softmax_of, swap
 from ...families.weighted_sums import AV_MISTAKES, AV_STEPS
 from ...model import FLOAT16, FLOAT32, LEADING, PLAIN, SQUARE, Case, Exercise, Mistake, Step, alike, each, normal, ways
 
@@ -20,7 +20,7 @@ NEAR_EPSILONS = (1e-9, 1e-12, 1e-15, 1e-18, 1e-22, 1e-30, 1e-33, 4e-38, 1e-40, 3
 
 def weighted_mean_answer(do, weights, value):
     weights = do.weights_in(weights)
-    total = do.guard(do.total(weights))
+    total = do.guard(do.limit(do.total(weights)))
     shares = do.rescue(do.divide(weights, total), weights)
     output = do.after(do.combine(shares, do.values_in(value)), total)
     return do.finish_output(output, weights, value)
@@ -33,6 +33,7 @@ def _sum(weights):
 STEPS = {
     **AV_STEPS,
     "total": Step(_sum, "the sum of the weights", True),
+    "limit": lambda total: total,
     "guard": lambda total: np.where(total == 0, 1.0, total),
     "divide": Step(lambda weights, total: weights / total, "the shares"),
     "rescue": lambda shares, weights: shares,
@@ -68,7 +69,7 @@ def _zero(weights):
 
 
 def _at_least(limit):
-    return {"total": lambda w: np.maximum(_sum(w), limit)}
+    return {"limit": lambda total: np.maximum(total, limit)}
 
 
 def _zeros_below(limit):
@@ -76,7 +77,7 @@ def _zeros_below(limit):
 
 
 def _raised_by(e):
-    return {"total": lambda w: _sum(w) + e}
+    return {"limit": lambda total: total + e}
 
 
 STOPS = Mistake(
@@ -204,7 +205,9 @@ EXERCISE = Exercise(
         # the shares transposed, or the weights before
         *(also(mistake, *ways("rescue", lambda shares, weights: swap(shares)))
           for mistake in pick(AV_MISTAKES, "Aᵀ V instead of A V")),
-        *(replace(mistake, why="Weights are no scores: one twice as large counts twice as much, and 0 not at all.",
+        # a row of zeros may give zeros all the same
+        *(replace(also(mistake, {"weights_in": lambda w: np.where(_zero(w), 0.0, softmax_of(w))}),
+                  why="Weights are no scores: one twice as large counts twice as much, and 0 not at all.",
                   ask="How much should a value with the weight 0 contribute?")
           for mistake in pick(AV_MISTAKES, "softmax of the weights")),
         *pick(AV_MISTAKES, "V A instead of A V", "transposed values", "A * V instead of A @ V",

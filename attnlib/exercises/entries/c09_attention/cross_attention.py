@@ -102,7 +102,7 @@ CROSS_MISTAKES = (
           "power of 2 instead of e", "argmax instead of softmax", "sign flipped", "not divided by the sum",
           "sum over the wrong axis", "sum without keepdims", "softmax over the queries' axis",
           "softmax over everything", "softmax left out", "scale after the softmax", "Aᵀ V instead of A V",
-          "weights averaged over the batch", "one key left out", "softmax of the weights",
+          "weights averaged over the batch", "output transposed", "one key left out", "softmax of the weights",
           "scores returned instead of the output", "weights returned instead of the output", "rounded"),
 )
 

@@ -107,6 +107,10 @@ DROPOUT_MISTAKES = (
                    lambda dropped, keep, p, e=e: _normalised(_divided(dropped, keep, p), epsilon=e)
                    for e in (1e-6, 1e-8, 1e-9)))),
             "Each row of kept weights sums to 1 again, where any is kept."),
+           ("rows renormalised and rescaled", ways("rescale", *(
+               lambda dropped, keep, p, fill=fill: _divided(fill(_normalised(dropped)), keep, p)
+               for fill in (np.nan_to_num, lambda weights: weights))),
+            "Each row of kept weights is brought to the sum 1, and divided by 1 - p besides."),
            ("everything normalised", {"rescale": lambda dropped, keep, p: _normalised(dropped, None)},
             "All kept weights together sum to 1."),
            ("the share that was kept instead of 1 - p", ways(

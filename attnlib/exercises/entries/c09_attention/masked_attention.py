@@ -183,7 +183,7 @@ EXERCISE = Exercise(
               "softmax over all axes but the first", "softmax after the values", "softmax left out",
               "softmax of the output", "softmax plus one", "Aᵀ V instead of A V", "V A instead of A V",
               "A * V instead of A @ V", "transposed values", "reshaped values", "np.dot of batched weights",
-              "outputs summed over the batch", "weights averaged over the batch", "one key alone",
+              "outputs summed over the batch", "output transposed", "weights averaged over the batch", "one key alone",
               "softmax of the weights", "divided by the number of features", "rounded", "key and value swapped",
               "values instead of keys", "queries instead of values", "keys instead of values",
               "scores returned instead of the output", "weights returned instead of the output",

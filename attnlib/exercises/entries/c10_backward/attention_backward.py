@@ -27,7 +27,7 @@ def attention_backward_answer(do, query, key, value, grad_output):
     grad_scores = do.back_finish(do.back_times(weights, centred, grad_weights, total))
     grad_query = do.grad_query(do.scale_query(grad_scores, query, key), key, query)
     grad_key = do.grad_key(do.scale_key(grad_scores, query, key), query, key)
-    return do.gradients(grad_query, grad_key, do.grad_value(weights, grad_output, value))
+    return do.order(do.gradients(grad_query, grad_key, do.grad_value(weights, grad_output, value)))
 
 
 BACKWARD_STEPS = {
@@ -37,6 +37,7 @@ BACKWARD_STEPS = {
        for name in ("products", "total", "centre", "times", "finish")},
     "back_finish": Step(lambda grad_scores: grad_scores, "the gradient of the scores"),
     "gradients": lambda grad_query, grad_key, grad_value: (grad_query, grad_key, grad_value),
+    "order": lambda gradients: gradients,
 }
 
 

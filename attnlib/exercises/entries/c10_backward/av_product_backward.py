@@ -17,7 +17,7 @@ AXES = dict(weights="n_q n_k", value="n_k d_v", grad_output="n_q d_v")
 def av_product_backward_answer(do, weights, value, grad_output):
     weights, grad_output = do.weights_in(weights), do.grad_in(grad_output)
     grad_weights = do.finish_weights(do.grad_weights(grad_output, value), weights)
-    return do.gradients(grad_weights, do.grad_value(weights, grad_output, value))
+    return do.order(do.gradients(grad_weights, do.grad_value(weights, grad_output, value)))
 
 
 STEPS = {
@@ -26,6 +26,7 @@ STEPS = {
     "grad_in": Step(lambda grad: grad, "grad_output"),
     "finish_weights": lambda grad_weights, weights: grad_weights,
     "gradients": lambda grad_weights, grad_value: (grad_weights, grad_value),
+    "order": lambda gradients: gradients,
 }
 
 

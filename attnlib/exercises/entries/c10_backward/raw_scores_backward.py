@@ -17,13 +17,14 @@ def raw_scores_backward_answer(do, query, key, grad_scores):
     grad_scores = do.grad_in(grad_scores, query, key)
     grad_query = do.grad_query(do.scale_query(grad_scores, query, key), key, query)
     grad_key = do.grad_key(do.scale_key(grad_scores, query, key), query, key)
-    return do.gradients(grad_query, grad_key)
+    return do.order(do.gradients(grad_query, grad_key))
 
 
 STEPS = {
     **SCORES_BACKWARD_STEPS,
     "grad_in": Step(lambda grad, query, key: grad, "grad_scores"),
     "gradients": lambda grad_query, grad_key: (grad_query, grad_key),
+    "order": lambda gradients: gradients,
 }
 
 

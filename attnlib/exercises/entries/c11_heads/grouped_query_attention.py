@@ -50,6 +50,20 @@ def _repeat(times):
     return lambda array, query: np.repeat(array, times(query.shape[-3], array.shape[-3]), axis=-3)
 
 
+def _repeated_positions(array, query):
+    *batch, _, n_k, d = array.shape
+    return np.repeat(array, query.shape[-3] // array.shape[-3], axis=-2).reshape(*batch, -1, n_k, d)
+
+
+def _repeated_on_axis_1(array, query):
+    return np.repeat(array, query.shape[1] // array.shape[1], axis=1)
+
+
+# axis 1 of three runs over the positions, of which none may be left: attnlib's attention is 0 then
+ON_AXIS_1 = {"match_key": _repeated_on_axis_1, "match_value": _repeated_on_axis_1}
+NO_KEYS = {"shift": lambda scores, axis: scores - scores.max(axis=axis, keepdims=True, initial=-np.inf)}
+
+
 def _joined_groups(*reductions, spread=False):
     """Variants: the query heads of a group reduced to one, which stands for all of them or alone."""
     def query_heads(query, key, reduce):
@@ -154,7 +168,10 @@ GROUPED_MISTAKES = (
            "On which axis, and how often, must each key head be repeated?",
            ("key heads not matched to the query heads", _matched(lambda array, query: array),
             "It works only where h_kv is 1 or h. Otherwise h query heads meet h_kv key heads, as where keys are "
-            "repeated along the positions and not along the heads.")),
+            "repeated along the positions and not along the heads."),
+           ("keys repeated before they are cut into heads", _matched(_repeated_positions),
+            "Each key is repeated on the spot, h // h_kv times, and the positions are cut into h heads afterwards: a query "
+            "head reads only some of its keys.")),
     *alike("All h query heads attend, each with its own queries and its own output. Only keys and values are shared.",
            "How many heads must the answer have, and in what do two of one group differ?",
            ("only some query heads", {"query_heads": lambda query, key: query[..., :key.shape[-3], :, :]},
@@ -177,8 +194,7 @@ GROUPED_MISTAKES = (
            ("heads averaged",
             ways("heads_out", lambda heads, key: heads.mean(axis=-3), lambda heads, key: heads.sum(axis=-3)),
             "The heads' outputs are averaged or added.")),
-    *(replace(mistake, change=(*ways("axes", one_leading_axis), *_matched(
-        lambda array, query: np.repeat(array, query.shape[1] // array.shape[1], axis=1),
+    *(replace(mistake, change=(*ways("axes", one_leading_axis), ON_AXIS_1, {**ON_AXIS_1, **NO_KEYS}, *_matched(
         lambda array, query: np.repeat(array, query.shape[-3] // array.shape[-3], axis=1))))
       for mistake in pick(HEAD_MISTAKES, "only for one leading axis")),
     *pick(HEAD_MISTAKES, "sqrt(n_heads) instead of sqrt(d_k)", "d_model instead of the head's size",
@@ -192,7 +208,7 @@ GROUPED_MISTAKES = (
           "one maximum for the whole array", "minimum subtracted instead of maximum", "no exponential",
           "power of 2 instead of e", "argmax instead of softmax", "sign flipped", "not divided by the sum",
           "sum over the wrong axis", "softmax over the queries' axis", "softmax over everything", "softmax left out",
-          "scale after the softmax", "sum without keepdims", "Aᵀ V instead of A V", "one key left out",
+          "scale after the softmax", "sum without keepdims", "Aᵀ V instead of A V", "output transposed", "one key left out",
           "softmax of the weights", "rounded", "input added", "values instead of keys", "softmax of the output",
           "queries instead of values", "keys instead of values", "scores returned instead of the output",
           "values returned instead of the output", "softmax plus one", "weights returned instead of the output"),
@@ -226,7 +242,7 @@ def grouped_cases():
         tiny(HUGE, [[[100]], [[1]]], [[[100], [-100]], [[100], [99]]], [[[1], [3]], [[2], [4]]]),
         tiny(HUGE, [[[100]], [[0]]], [[[100], [100.01]]], [[[1], [3]]]),
         some(FLOAT32, (4, 2), (3, 5, 7, 2), 34, dtype=np.float32),
-        some(FLOAT16, (4, 2), (2, 3, 5, 2), 37, dtype=np.float16),
+        some(FLOAT16, (4, 2), (2, 3, 5, 2), 43, dtype=np.float16),
     ]
 
 
