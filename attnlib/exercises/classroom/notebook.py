@@ -26,7 +26,7 @@ import types
 import warnings
 
 from .reached import watch
-from .source import READERS, UNREADABLE, Unusable, as_python, checked_in, defined_in, definitions, fingerprint
+from .source import READERS, Unusable, as_python, checked_in, defined_in, definitions, fingerprint
 
 NOT_THEIRS = ("attnlib", "numpy", "torch", "scipy")  # an answer is not a library's function
 # Libraries whose names the grading looks up: they are put back before each exercise.

@@ -3,22 +3,25 @@
 from ..model import FLOAT16, FLOAT32, LEADING, SQUARE, Mistake
 
 
+# how a dtype gets wider, and what to ask
+WIDENS = {
+    "numpy": ("What was widened to be computed stays wide until it is brought back. And NumPy 2 widens an array when it "
+              "meets a NumPy scalar or array of a wider dtype, such as np.sqrt(7) or np.zeros(n); a Python number such as "
+              "math.sqrt(7) leaves it as it is.",
+              "Which number or array in your function has a dtype of its own?"),
+    "torch": ("torch.empty and its kin are float32 if nothing is said, and what was widened to be computed stays wide: the "
+              "answer has to be brought back to the input's dtype.",
+              "Which dtype has the tensor that you return, and where did it get it?"),
+}
+
+
 def leaks(dtype, library="numpy"):
-    if library == "torch":
-        return Mistake(
-            f"{dtype} leaks out",
-            does=f"The answer is {dtype} where a narrower dtype is asked for.",
-            why="A wider answer doubles the memory of everything after it. torch.empty and its kin are float32 if "
-                "nothing is said, and what was widened to be computed stays wide: the answer has to be brought back "
-                "to the input's dtype.",
-            ask="Which dtype has the tensor that you return, and where did it get it?")
+    how, ask = WIDENS[library]
     return Mistake(
         f"{dtype} leaks out",
         does=f"The answer is {dtype} where a narrower dtype is asked for.",
-        why="A wider answer doubles the memory of everything after it. What was widened to be computed stays wide until it "
-            "is brought back. And NumPy 2 widens an array when it meets a NumPy scalar or array of a wider dtype, such as "
-            "np.sqrt(7) or np.zeros(n); a Python number such as math.sqrt(7) leaves it as it is.",
-        ask="Which number or array in your function has a dtype of its own?")
+        why=f"A wider answer doubles the memory of everything after it. {how}",
+        ask=ask)
 
 
 def narrower(dtype, want):

@@ -1,6 +1,7 @@
 """Backward, one step of attention at a time: through the softmax, and through its two products."""
 
 import math
+from types import SimpleNamespace
 
 import numpy as np
 
@@ -168,6 +169,31 @@ def ordered(*places):
 
 def over_the_batch(reduce):
     return lambda gradient: reduce(gradient, axis=leading(gradient)) if gradient.ndim > 2 else gradient
+
+
+def misplaced(second):
+    """Two gradients in another order or shape; `second` says what the second one belongs to."""
+    return alike(
+        "The two gradients are each of the shape of their array, and come in the order of the arguments.",
+        "What shape has each of the two arguments, and which of your two arrays is its gradient?",
+        ("gradients in another order", ordered(1, 0), f"The gradient of the {second} comes first."),
+        ("a gradient transposed", (*one_gradient(swap, range(2)), *every_gradient(swap)),
+         "A gradient has its last two axes swapped."),
+        ("a gradient left at 0", one_gradient(lambda gradient: 0 * gradient, range(2)),
+         "One of the two gradients is 0 throughout."),
+        ("summed over the batch", every_gradient(over_the_batch(np.sum), over_the_batch(np.mean)),
+         "Leading axes disappear: the gradients of all sequences are added or averaged."))
+
+
+SIGN_FLIPPED = (*every_gradient(np.negative), *one_gradient(np.negative, range(2)))
+
+
+def steps_taken(answer, steps):
+    """Variants: the first arguments after a step, down or up, in place of their gradients."""
+    def after(step):
+        return {"answer": lambda *given: tuple(map(step, answer(SimpleNamespace(**steps), *given), given))}
+
+    return after(lambda gradient, own: own - gradient), after(np.add)
 
 
 def _last(array, axis=-2):

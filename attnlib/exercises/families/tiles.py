@@ -1,5 +1,7 @@
 """Kernels that read and write tiles: what goes wrong in them."""
 
+import numpy as np
+
 from ..model import Mistake, each
 from .softmax import SOFTMAX_STEPS
 from .triton_launches import NEVER_WRITTEN, Kernels
@@ -12,6 +14,18 @@ NO_KERNEL = Mistake(
     ask="Which line of your function launches a kernel, as in kernel[grid](...)?")
 
 BLANKS = (NEVER_WRITTEN, 0.0)  # what torch.empty and torch.zeros leave where a kernel does not write
+BLANK = f"{NEVER_WRITTEN:.0f}, the checker's mark in torch.empty, or 0"  # the same, in a sentence
+
+
+def nothing_written(shape, ask="Which line of your kernel writes to the output, and how often does it run?"):
+    """The output as it was made; `shape` gives its shape from the arguments."""
+    return Mistake(
+        "nothing written",
+        change=tuple({"answer": lambda *given, blank=blank: np.full(shape(*given), blank)} for blank in BLANKS),
+        does=f"The output holds what it was made with: {BLANK}.",
+        why="A kernel returns nothing: tl.store writes its result, and where it writes nothing the output stays as "
+            "torch.empty or torch.zeros made it.",
+        ask=ask)
 
 NOT_CAST = Mistake(
     "half precision not cast to float32",

@@ -5,8 +5,8 @@ from types import SimpleNamespace
 import numpy as np
 
 from ..model import LEADING, Case, Mistake, alike, normal
-from .attention import ATTENTION_STEPS, attention_answer, attention_cases
-from .torch_calls import Listener
+from .attention import ATTENTION_AXES, ATTENTION_STEPS, attention_answer, attention_cases
+from .torch_calls import Listener, torch_missing
 
 
 HALF = ("float16", "bfloat16")
@@ -182,3 +182,11 @@ def leaves_torch(run):
 def stays_on_the_cpu(run):
     """The Mistake if a tensor made inside is not on the inputs' device."""
     return DEVICE_INSIDE if heard(run).two_devices else None
+
+
+# what the exercises on attention of torch tensors have in common, whatever the mask
+ON_TORCH = dict(
+    axes=ATTENTION_AXES, answer_axes="n_q d_v", library="torch", missing=torch_missing, aspects=HALF_ASPECTS,
+    audits=(calls_own_attention, leaves_torch, stays_on_the_cpu),
+    seconds=6.0,  # torch takes its time to start on a busy machine
+)

@@ -102,6 +102,8 @@ def _launches_counted():
 WIDE = ("create_exp", "create_exp2", "create_log", "create_log2", "create_sqrt", "create_sin", "create_cos",
         "create_erf")
 
+# what reads and writes memory, and which of its arguments is the mask
+ACCESSES = {"create_masked_load": 1, "create_masked_store": 2, "create_atomic_rmw": 3, "create_atomic_cas": None}
 
 MANY_PROGRAMS = 512
 
@@ -111,7 +113,6 @@ def _interpreter_guarded():
     from triton.runtime import interpreter
 
     executor, builder = interpreter.GridExecutor, type(interpreter.interpreter_builder)
-    names = ("create_masked_load", "create_masked_store", "create_atomic_rmw", "create_atomic_cas")
     ranges = []
 
     def arguments(self, args, kwargs):
@@ -125,33 +126,37 @@ def _interpreter_guarded():
             raise RuntimeError(f"{x * y * z} programs are started: too many for the interpreter to run in time")
         return _set_grid(self, x, y, z)
 
-    def guarded(name, original):
-        mask_at = {"create_masked_load": 1, "create_masked_store": 2, "create_atomic_rmw": 3}.get(name)
-
-        def access(self, *args, **kwargs):
-            pointers = args[name == "create_atomic_rmw"]
-            mask = args[mask_at] if mask_at else None
-            Kernels.accesses += 1
-            _keep_inside(ranges, pointers, mask, "read" if name == "create_masked_load" else "write")
-            return original(self, *args, **kwargs)
-
-        return access
-
-    def wide(name, original):
-        def compute(self, value, *args):
-            kind = str(value.dtype.scalar)
-            if kind in ("fp16", "bf16"):
-                raise ValueError(f"Expected dtype ['fp32', 'fp64'] but got {kind}")
-            return original(self, value, *args)
-
-        return compute
-
-    undo = [(builder, name, getattr(builder, name)) for name in (*names, *WIDE) if hasattr(builder, name)]
+    undo = [(builder, name, getattr(builder, name)) for name in (*ACCESSES, *WIDE) if hasattr(builder, name)]
     _init_args, _set_grid = executor._init_args_hst, builder.set_grid_dim
     executor._init_args_hst, builder.set_grid_dim = arguments, grid
     for owner, name, original in undo:
-        setattr(owner, name, (wide if name in WIDE else guarded)(name, original))
+        setattr(owner, name, _wide_alone(original) if name in WIDE else _guarded(name, original, ranges))
     return [*undo, (executor, "_init_args_hst", _init_args), (builder, "set_grid_dim", _set_grid)]
+
+
+def _guarded(name, original, ranges):
+    """An access to memory that has to stay inside these ranges of addresses."""
+    mask_at = ACCESSES[name]
+
+    def access(self, *args, **kwargs):
+        pointers = args[name == "create_atomic_rmw"]
+        mask = args[mask_at] if mask_at else None
+        Kernels.accesses += 1
+        _keep_inside(ranges, pointers, mask, "read" if name == "create_masked_load" else "write")
+        return original(self, *args, **kwargs)
+
+    return access
+
+
+def _wide_alone(original):
+    """A function that takes float32 and float64 alone."""
+    def compute(self, value, *args):
+        kind = str(value.dtype.scalar)
+        if kind in ("fp16", "bf16"):
+            raise ValueError(f"Expected dtype ['fp32', 'fp64'] but got {kind}")
+        return original(self, value, *args)
+
+    return compute
 
 
 def _pointed(args):

@@ -109,7 +109,6 @@ answers.wrong("block_size taken for the number of blocks", function=lambda score
     scores, -(-scores.shape[-1] // block_size)))
 
 
-
 @answers.wrong("shorter block dropped")
 def blockwise_whole_blocks(scores, block_size):
     total = np.full(scores.shape[:-1], -np.inf, dtype=scores.dtype)

@@ -19,10 +19,6 @@ def attend(query, key, value):
     return soft(query @ np.swapaxes(key, -1, -2) / math.sqrt(query.shape[-1])) @ value
 
 
-def split(x, n_heads):
-    return np.swapaxes(x.reshape(*x.shape[:-1], n_heads, x.shape[-1] // n_heads), -2, -3)
-
-
 def merge(heads):
     heads = np.swapaxes(heads, -2, -3)
     return heads.reshape(*heads.shape[:-2], -1)

@@ -1,16 +1,14 @@
 """The exercise attention_torch."""
 
-from ...families.attention import ATTENTION_AXES, ATTENTION_MISTAKES
+from ...families.attention import ATTENTION_MISTAKES
 from ...families.choose import pick
-from ...families.torch_attention import (HALF_ASPECTS, TORCH_MISTAKES, TORCH_STEPS, WIDTH_MISTAKES,
-    attention_torch_answer, attention_torch_cases, calls_own_attention, leaves_torch, stays_on_the_cpu)
-from ...families.torch_calls import torch_missing
+from ...families.torch_attention import (ON_TORCH, TORCH_MISTAKES, TORCH_STEPS, WIDTH_MISTAKES, attention_torch_answer,
+    attention_torch_cases)
 from ...model import Exercise
 
 
 EXERCISE = Exercise(
     name="attention_torch", signature="(query, key, value)", place=5,
-    axes=ATTENTION_AXES, answer_axes="n_q d_v", library="torch",
     text="Scaled dot-product attention on torch tensors of any device and floating dtype, written out: half precision "
          "is computed in float32 inside, and the output has the query's dtype.",
     answer=attention_torch_answer, steps=TORCH_STEPS, cases=attention_torch_cases,
@@ -50,7 +48,5 @@ EXERCISE = Exercise(
               "summed over the queries instead of the keys", "key and value swapped", "values instead of keys",
               "queries instead of values", "keys instead of values", "scores returned instead of the output",
               "weights returned instead of the output", "values returned instead of the output", "input added")),
-    audits=(calls_own_attention, leaves_torch, stays_on_the_cpu), missing=torch_missing,
-    seconds=6.0,  # torch takes its time to start on a busy machine
-    aspects=HALF_ASPECTS,
+    **ON_TORCH,
 )

@@ -4,13 +4,12 @@ from dataclasses import replace
 
 import numpy as np
 
-from ...families.attention import ATTENTION_AXES, ATTENTION_MISTAKES
+from ...families.attention import ATTENTION_MISTAKES
 from ...families.choose import pick
 from ...families.masked_attention import MASKING_MISTAKES, as_low_as_the_lowest, no_fill, only_allowed
 from ...families.masks import CAUSAL_MASK_MISTAKES, TRIANGLE_MISTAKES, TRIANGLE_STEPS, aligned_mask_answer, fill_with
-from ...families.torch_attention import (HALF_ASPECTS, TORCH_MISTAKES, TORCH_STEPS, WIDTH_MISTAKES,
-    attention_torch_answer, attention_torch_cases, calls_own_attention, hooked, leaves_torch, stays_on_the_cpu)
-from ...families.torch_calls import torch_missing
+from ...families.torch_attention import (ON_TORCH, TORCH_MISTAKES, TORCH_STEPS, WIDTH_MISTAKES, attention_torch_answer,
+    attention_torch_cases, hooked)
 from ...model import HUGE, Case, Exercise, Mistake, Step, alike, each, ways
 
 
@@ -112,7 +111,6 @@ def attention_torch_causal_cases():
 
 EXERCISE = Exercise(
     name="attention_torch_causal", signature="(query, key, value)", place=6,
-    axes=ATTENTION_AXES, answer_axes="n_q d_v", library="torch",
     text="The same as attention_torch under a causal mask, aligned at the top left: query i sees the "
          "keys 0 to i.",
     answer=attention_torch_causal_answer, steps=CAUSAL_STEPS, cases=attention_torch_causal_cases,
@@ -148,7 +146,5 @@ EXERCISE = Exercise(
               "values instead of keys", "queries instead of values", "keys instead of values",
               "scores returned instead of the output", "weights returned instead of the output",
               "values returned instead of the output", "input added")),
-    audits=(calls_own_attention, leaves_torch, stays_on_the_cpu), missing=torch_missing,
-    seconds=6.0,  # torch takes its time to start on a busy machine
-    aspects=HALF_ASPECTS,
+    **ON_TORCH,
 )

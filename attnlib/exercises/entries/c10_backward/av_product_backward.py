@@ -1,11 +1,9 @@
 """The exercise av_product_backward."""
 
-from types import SimpleNamespace
-
 import numpy as np
 
-from ...families.gradients import (AV_BACKWARD_MISTAKES, AV_BACKWARD_STEPS, LAST_QUERY_FOR_VALUES, every_gradient, one_gradient,
-    ordered, over_the_batch)
+from ...families.gradients import (AV_BACKWARD_MISTAKES, AV_BACKWARD_STEPS, LAST_QUERY_FOR_VALUES, SIGN_FLIPPED,
+    every_gradient, misplaced, one_gradient, steps_taken)
 from ...families.inputs import inputs
 from ...families.scores import softmax_of, swap
 from ...families.weighted_sums import random_weights
@@ -28,15 +26,6 @@ STEPS = {
     "gradients": lambda grad_weights, grad_value: (grad_weights, grad_value),
     "order": lambda gradients: gradients,
 }
-
-
-def _with_arguments(change):
-    """Both gradients changed by what they are the gradients of."""
-    def answer(weights, value, grad_output):
-        gradients = av_product_backward_answer(SimpleNamespace(**STEPS), weights, value, grad_output)
-        return tuple(map(change, gradients, (weights, value)))
-
-    return {"answer": answer}
 
 
 LAST_FEATURE = {"grad_weights": lambda grad, value: grad[..., -1:] @ swap(value[..., -1:])}
@@ -72,15 +61,7 @@ EXERCISE = Exercise(
     ),
     mistakes=(
         *AV_BACKWARD_MISTAKES,
-        *alike("The two gradients are each of the shape of their array, and come in the order of the arguments.",
-               "What shape has each of the two arguments, and which of your two arrays is its gradient?",
-               ("gradients in another order", ordered(1, 0), "The gradient of the values comes first."),
-               ("a gradient transposed", (*one_gradient(swap, range(2)), *every_gradient(swap)),
-                "A gradient has its last two axes swapped."),
-               ("a gradient left at 0", one_gradient(lambda gradient: 0 * gradient, range(2)),
-                "One of the two gradients is 0 throughout."),
-               ("summed over the batch", every_gradient(over_the_batch(np.sum), over_the_batch(np.mean)),
-                "Leading axes disappear: the gradients of all sequences are added or averaged.")),
+        *misplaced("values"),
         *alike("The gradient of value j counts each query with its weight (i, j): who reads more of it moves it more.",
                "With which factor does value j stand in output i?",
                ("weights left out of grad_value",
@@ -115,9 +96,8 @@ EXERCISE = Exercise(
                    *one_gradient(lambda g: g / g.shape[-2], range(2)), *one_gradient(lambda g: g / g.shape[-1], range(2)),
                    *ways("gradients", lambda w, v: (w, v / w.shape[-2]), lambda w, v: (w / v.shape[-1], v))),
                 "A gradient is divided by a number of rows, or of columns."),
-               ("sign flipped", (*every_gradient(np.negative), *one_gradient(np.negative, range(2))),
-                "A gradient has the wrong sign, as if it were a step downhill."),
-               ("step taken", (_with_arguments(lambda gradient, own: own - gradient), _with_arguments(np.add)),
+               ("sign flipped", SIGN_FLIPPED, "A gradient has the wrong sign, as if it were a step downhill."),
+               ("step taken", steps_taken(av_product_backward_answer, STEPS),
                 "The answer holds the arguments after a step, not their gradients.")),
     ),
 )

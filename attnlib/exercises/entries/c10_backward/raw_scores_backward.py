@@ -1,11 +1,9 @@
 """The exercise raw_scores_backward."""
 
-from types import SimpleNamespace
-
 import numpy as np
 
 from ...families.gradients import (LAST_KEY, LAST_QUERY_FOR_KEYS, SCORES_BACKWARD_MISTAKES, SCORES_BACKWARD_STEPS,
-    every_gradient, one_gradient, ordered, over_the_batch)
+    SIGN_FLIPPED, every_gradient, misplaced, one_gradient, steps_taken)
 from ...families.inputs import inputs
 from ...families.scores import swap
 from ...model import LEADING, PLAIN, SQUARE, Case, Exercise, Mistake, Step, alike, normal, ways
@@ -26,15 +24,6 @@ STEPS = {
     "gradients": lambda grad_query, grad_key: (grad_query, grad_key),
     "order": lambda gradients: gradients,
 }
-
-
-def _with_arguments(change):
-    """Both gradients changed by what they are the gradients of."""
-    def answer(query, key, grad_scores):
-        gradients = raw_scores_backward_answer(SimpleNamespace(**STEPS), query, key, grad_scores)
-        return tuple(map(change, gradients, (query, key)))
-
-    return {"answer": answer}
 
 
 def _through_the_softmax(grad, query, key):
@@ -74,15 +63,7 @@ EXERCISE = Exercise(
     ),
     mistakes=(
         *SCORES_BACKWARD_MISTAKES,
-        *alike("The two gradients are each of the shape of their array, and come in the order of the arguments.",
-               "What shape has each of the two arguments, and which of your two arrays is its gradient?",
-               ("gradients in another order", ordered(1, 0), "The gradient of the keys comes first."),
-               ("a gradient transposed", (*one_gradient(swap, range(2)), *every_gradient(swap)),
-                "A gradient has its last two axes swapped."),
-               ("a gradient left at 0", one_gradient(lambda gradient: 0 * gradient, range(2)),
-                "One of the two gradients is 0 throughout."),
-               ("summed over the batch", every_gradient(over_the_batch(np.sum), over_the_batch(np.mean)),
-                "Leading axes disappear: the gradients of all sequences are added or averaged.")),
+        *misplaced("keys"),
         *alike("Each query meets all keys, and each key all queries: their gradients are sums, not means and not one term.",
                "What is left of the first query's part in grad_key when your loop comes to the second one?",
                ("assigned instead of added", (LAST_KEY, LAST_QUERY_FOR_KEYS, {**LAST_KEY, **LAST_QUERY_FOR_KEYS}),
@@ -102,11 +83,11 @@ EXERCISE = Exercise(
                ("mean of the row subtracted", ways("grad_in", lambda grad, query, key: grad - grad.mean(axis=-1, keepdims=True),
                                                    lambda grad, query, key: grad - grad.sum(axis=-1, keepdims=True)),
                 "The mean or the sum of each row of grad_scores is subtracted from it.")),
-        Mistake("sign flipped", change=(*every_gradient(np.negative), *one_gradient(np.negative, range(2))),
+        Mistake("sign flipped", change=SIGN_FLIPPED,
                 does="A gradient has the wrong sign, as if it were a step downhill.",
                 why="A gradient points to where the loss grows; whoever trains subtracts it.",
                 ask="In which direction does the loss grow?"),
-        Mistake("step taken", change=(_with_arguments(lambda gradient, own: own - gradient), _with_arguments(np.add)),
+        Mistake("step taken", change=steps_taken(raw_scores_backward_answer, STEPS),
                 does="The answer holds the arguments after a step, not their gradients.",
                 why="The gradients alone are asked for.", ask="What should the answer be where grad_scores is 0?"),
     ),

@@ -1,6 +1,6 @@
 """The exercise kv_cache_bytes."""
 
-from ...families.counts import UNIT_NAMES, number_cases, units
+from ...families.counts import BITS, KILOBYTES, itemsize_ignored, number_cases
 from ...model import SQUARE, Case, Exercise, Mistake, alike, ways
 
 
@@ -78,21 +78,12 @@ EXERCISE = Exercise(
                ("features squared", {"features": lambda h_kv, d_head: h_kv * d_head ** 2}, "d_head is counted twice."),
                ("heads squared", {"features": lambda h_kv, d_head: h_kv ** 2 * d_head}, "h_kv is counted twice."),
                ("heads and features added", {"features": lambda h_kv, d_head: h_kv + d_head}, "h_kv and d_head are added.")),
-        Mistake("itemsize ignored", change=ways("itemsize", *(lambda size, b=b: b for b in (1, 2, 4, 8))),
-                does="The answer does not depend on the bytes of one number.",
-                why="A float32 takes four bytes, a bfloat16 two: half the width, half the cache.",
-                ask="Where does your function use its parameter itemsize?"),
-        Mistake("bits instead of bytes", change=ways("itemsize", lambda size: 8 * size, lambda size: size / 8),
-                does="The answer is 8 times too large or too small.",
-                why="itemsize is in bytes already, and bytes are asked for.",
-                ask="How many bytes does a float32 take, and what is itemsize for it?"),
+        itemsize_ignored("A float32 takes four bytes, a bfloat16 two: half the width, half the cache."),
+        BITS,
         Mistake("divided by itemsize", change={"itemsize": lambda size: 1 / size},
                 does="The number of numbers is divided by the bytes of one.",
                 why="A number of twice the width takes twice the bytes.",
                 ask="Does a cache of float32 take more bytes than one of bfloat16, or fewer?"),
-        Mistake(UNIT_NAMES, change=units(1e-3, 1e-6, 1e-9, 1 / 1024, 1 / 1024 ** 2, 1 / 1024 ** 3),
-                does="The answer is a thousand, a million or more times too small.",
-                why="Bytes are asked for, not kilobytes or gigabytes.",
-                ask="Where does your function divide by a power of 10 or of 1024?"),
+        KILOBYTES,
     ),
 )

@@ -1,6 +1,6 @@
 """The exercise attention_bytes."""
 
-from ...families.counts import UNIT_NAMES, number_cases, units
+from ...families.counts import ARRAY_STEPS, BITS, KILOBYTES, itemsize_ignored, number_cases
 from ...model import SQUARE, Case, Exercise, Mistake
 
 
@@ -20,17 +20,7 @@ EXERCISE = Exercise(
     name="attention_bytes", signature="(n_q, n_k, d_k, d_v, itemsize)", place=2,
     text="The bytes that a fused attention kernel must move: queries, keys and values read once, the "
          "output written once.",
-    answer=attention_bytes_answer,
-    steps={
-        "sizes": lambda n_q, n_k, d_k, d_v: (n_q, n_k, d_k, d_v),
-        "query": lambda n_q, n_k, d_k, d_v: n_q * d_k,
-        "key": lambda n_q, n_k, d_k, d_v: n_k * d_k,
-        "value": lambda n_q, n_k, d_k, d_v: n_k * d_v,
-        "output": lambda n_q, n_k, d_k, d_v: n_q * d_v,
-        "extra": lambda n_q, n_k, d_k, d_v: 0,
-        "itemsize": lambda itemsize: itemsize,
-        "unit": lambda count: count,
-    },
+    answer=attention_bytes_answer, steps={**ARRAY_STEPS, "output": lambda n_q, n_k, d_k, d_v: n_q * d_v},
     cases=_bytes_cases, dtype="number",
     formula=("Four arrays travel, each once: as many numbers as it has entries, each of itemsize bytes.",
              "How many entries does each of the four arrays have?"),
@@ -64,15 +54,8 @@ EXERCISE = Exercise(
                 does="The values are not counted.",
                 why="They have to be read once as well.",
                 ask="Which three arrays does the kernel read?"),
-        Mistake("itemsize ignored", change=tuple({"itemsize": lambda size, b=b: b} for b in (1, 2, 4, 8)),
-                does="The answer does not depend on the bytes of one number.",
-                why="A float32 takes four bytes, a bfloat16 two: half the width, half the traffic.",
-                ask="Where does your function use its parameter itemsize?"),
-        Mistake("bits instead of bytes",
-                change=({"itemsize": lambda size: 8 * size}, {"itemsize": lambda size: size / 8}),
-                does="The answer is 8 times too large or too small.",
-                why="itemsize is in bytes already, and bytes are asked for.",
-                ask="How many bytes does a float32 take, and what is itemsize for it?"),
+        itemsize_ignored("A float32 takes four bytes, a bfloat16 two: half the width, half the traffic."),
+        BITS,
         *(Mistake(f"{name} for {other}", change=change,
                   does=f"An array is counted with {name} {lines} that has {other}.",
                   why=why, ask=f"How many {lines} does each of the four arrays have?")
@@ -114,9 +97,6 @@ EXERCISE = Exercise(
                 does="The answer is the number of operations.",
                 why="An array of n rows and d columns takes n * d numbers, however often each is used.",
                 ask="How many numbers does the query array hold?"),
-        Mistake(UNIT_NAMES, change=units(1e-3, 1e-6, 1e-9, 1 / 1024, 1 / 1024 ** 2, 1 / 1024 ** 3),
-                does="The answer is a thousand, a million or more times too small.",
-                why="Bytes are asked for, not kilobytes or gigabytes.",
-                ask="Where does your function divide by a power of 10 or of 1024?"),
+        KILOBYTES,
     ),
 )

@@ -3,7 +3,7 @@
 import numpy as np
 
 from ...families.kernel_costs import kernel_costs
-from ...families.tiles import BLANKS, NO_KERNEL, STRIDED, STRIDES, out_of_bounds, without_kernel
+from ...families.tiles import BLANK, BLANKS, NO_KERNEL, STRIDED, STRIDES, nothing_written, out_of_bounds, without_kernel
 from ...families.torch_calls import Listener
 from ...families.triton_launches import NEVER_WRITTEN, kernel_device, kernels_missing, kernels_watched
 from ...model import FLOAT16, PLAIN, SQUARE, Case, Exercise, Mistake, Step, alike, normal, ways
@@ -167,32 +167,27 @@ MATMUL_MISTAKES = (
            "rows come from program_id(0), columns from program_id(1).",
            "How many tiles of 16 by 16 does an output of 37 by 19 have, and which program makes the last of them?",
            ("only the first tile", _any_block(_stops(_first_block, _first_block)),
-            f"One tile of the output is written; the rest is {NEVER_WRITTEN:.0f}, the checker's mark in torch.empty, or 0."),
+            f"One tile of the output is written; the rest is {BLANK}."),
            ("only the first tiles of each row", _any_block(_stops(_all, _first_block)),
-            f"The first columns are written; the rest is {NEVER_WRITTEN:.0f}, the checker's mark in torch.empty, or 0."),
+            f"The first columns are written; the rest is {BLANK}."),
            ("only the first tiles of each column", _any_block(_stops(_first_block, _all)),
-            f"The first rows are written; the rest is {NEVER_WRITTEN:.0f}, the checker's mark in torch.empty, or 0."),
+            f"The first rows are written; the rest is {BLANK}."),
            ("last tiles not computed", tuple(
                change for block in BLOCKS[:3] for ends in ((_whole_blocks, _whole_blocks), (_all, _whole_blocks), (_whole_blocks, _all))
                for change in _stops(*ends)(block)),
-            f"Rows or columns after the last full tile are not written: they are {NEVER_WRITTEN:.0f}, the checker's mark in "
-            "torch.empty, or 0."),
+            f"Rows or columns after the last full tile are not written: they are {BLANK}."),
            ("grid's axes swapped", tuple(_written(
                lambda i, j, m, n, block=block: (i < -(-n // block) * block) & (j < -(-m // block) * block), blank)
                for block in BLOCKS[:3] for blank in BLANKS),
             "Along the rows there are as many programs as the columns need, and the other way round. Tiles without a program hold "
-            f"{NEVER_WRITTEN:.0f}, the checker's mark in torch.empty, or 0.")),
+            f"{BLANK}.")),
     Mistake("edge not filled by 0", change=tuple(
                 _filled(*fill)(block) for fill in ((-np.inf, -np.inf), (-np.inf, 0.0), (1.0, 1.0)) for block in BLOCKS),
             does="Where k is no multiple of the block, the sum also counts what the loads fill in beyond k.",
             why="Only 0 leaves a sum of products as it is. -inf belongs beyond a row before a softmax.",
             ask="What is `other` in your loads, and what does it add to the sum?"),
-    Mistake("nothing written", change=tuple(
-                {"answer": lambda a, b, blank=blank: np.full((len(a), b.shape[1]), blank)} for blank in BLANKS),
-            does=f"The output holds what it was made with: {NEVER_WRITTEN:.0f}, the checker's mark in torch.empty, or 0.",
-            why="A kernel returns nothing: tl.store writes its result, and where it writes nothing the output stays as "
-                "torch.empty or torch.zeros made it.",
-            ask="Which line of your kernel writes to the output, and for which rows and columns?"),
+    nothing_written(lambda a, b: (len(a), b.shape[1]),
+                    ask="Which line of your kernel writes to the output, and for which rows and columns?"),
     *alike("Entry (i, j) is row i of a times column j of b, and stands in row i and column j of the output.",
            "For a of shape (2, 3) and b of shape (3, 4), which shape has the output, and what is its entry (0, 1)?",
            ("product transposed", {"store": np.transpose}, "The output is bᵀ aᵀ, with a row for each column of b."),

@@ -8,10 +8,10 @@ from ...families.choose import pick
 from ...families.kernel_costs import kernel_costs
 from ...families.scores import softmax_of
 from ...families.softmax import ALL_SOFTMAX_MISTAKES, SOFTMAX_STEPS, extreme_rows, softmax_steps_answer
-from ...families.tiles import (BLANKS, NOT_CAST, NO_KERNEL, STRIDED, STRIDES, each_tile, in_one, out_of_bounds,
-    without_kernel)
+from ...families.tiles import (BLANK, BLANKS, NOT_CAST, NO_KERNEL, STRIDED, STRIDES, each_tile, in_one, nothing_written,
+    out_of_bounds, without_kernel)
 from ...families.torch_calls import Listener
-from ...families.triton_launches import NEVER_WRITTEN, Kernels, kernel_device, kernels_missing, kernels_watched
+from ...families.triton_launches import Kernels, kernel_device, kernels_missing, kernels_watched
 from ...model import FLOAT16, HUGE, PLAIN, SQUARE, Case, Exercise, Mistake, normal
 
 
@@ -190,8 +190,7 @@ SOFTMAX_TRITON_MISTAKES = (
     Mistake("tail block dropped",
             change=tuple(_tail_dropped(block, blank) for block in BLOCKS for blank in BLANKS),
             numbers=each_blank(_tail_dropped),
-            does=f"The columns after the last full block are neither read nor written: they are {NEVER_WRITTEN:.0f}, "
-                 "the checker's mark in torch.empty, or 0.",
+            does=f"The columns after the last full block are neither read nor written: they are {BLANK}.",
             why="n // BLOCK blocks leave up to BLOCK - 1 columns over. range(0, n, BLOCK) has a start for them, and "
                 "a mask leaves out what lies beyond the row.",
             ask="How many blocks of 16 columns are needed for 37 columns?"),
@@ -203,29 +202,21 @@ SOFTMAX_TRITON_MISTAKES = (
                 "Then no factor exceeds 1.",
             ask="What should the maximum be after a block whose scores are all small?"),
     Mistake("only the first row", change=tuple(_stored(lambda i, j, *sizes: i == 0, blank) for blank in BLANKS),
-            does=f"Row 0 is right; the others are not written: they are {NEVER_WRITTEN:.0f}, the checker's mark in "
-                 "torch.empty, or 0.",
+            does=f"Row 0 is right; the others are not written: they are {BLANK}.",
             why="One program does one row: the grid needs as many programs as there are rows, and each "
                 "adds program_id * stride to its pointers.",
             ask="How many programs does your grid start, and which row does each of them do?"),
     Mistake("last rows not computed",
             change=tuple(_stored(lambda i, j, rows, n, most=most: i < most(rows), blank) for blank in BLANKS
                          for most in (lambda rows: rows - 1, lambda rows: -(-rows // 2), lambda rows: rows // 2)),
-            does=f"Only the first rows are written; the others are {NEVER_WRITTEN:.0f}, the checker's mark in "
-                 "torch.empty, or 0.",
+            does=f"Only the first rows are written; the others are {BLANK}.",
             why="One program does one row: the grid needs as many programs as there are rows.",
             ask="How many programs does your grid start?"),
     Mistake("grid of columns instead of rows", change=tuple(map(_one_program_a_column, BLANKS)),
             does="As many rows are done as there are columns.",
             why="One program does one row: the grid is (rows,), not (n,).",
             ask="What does scores.shape[1] count?"),
-    Mistake("nothing written", change=tuple({"answer": lambda scores, blank=blank: np.full(scores.shape, blank)}
-                                            for blank in BLANKS),
-            does=f"The output holds what it was made with: {NEVER_WRITTEN:.0f}, the checker's mark in "
-                 "torch.empty, or 0.",
-            why="A kernel returns nothing: tl.store writes its result, and where it writes nothing the "
-                "output stays as torch.empty or torch.zeros made it.",
-            ask="Which line of your kernel writes to the output, and how often does it run?"),
+    nothing_written(lambda scores: scores.shape),
     Mistake("block measured from its own maximum", change=tuple(map(_tile_maximum, BLOCKS)), numbers=each_tile(_tile_maximum),
             does="In a row of several blocks each block subtracts a maximum of its own.",
             why="Exponentials with different maxima are not on one scale: the sum needs one maximum for the row.",

@@ -9,11 +9,11 @@ from ...families.choose import pick
 from ...families.kernel_costs import kernel_costs
 from ...families.masks import CAUSAL_MASK_MISTAKES
 from ...families.scores import SCALE_MISTAKES, raw_scores_answer, softmax_of
-from ...families.tiles import (BLANKS, NOT_CAST, NO_KERNEL, STRIDED, STRIDES, each_tile, in_one, out_of_bounds,
-    without_kernel)
+from ...families.tiles import (BLANK, BLANKS, NOT_CAST, NO_KERNEL, STRIDED, STRIDES, each_tile, in_one, nothing_written,
+    out_of_bounds, without_kernel)
 from ...families.torch_attention import OWN_ATTENTION, OWN_NAMES, hooked
 from ...families.torch_calls import Listener, tables_made
-from ...families.triton_launches import NEVER_WRITTEN, kernel_device, kernels_missing, kernels_watched
+from ...families.triton_launches import kernel_device, kernels_missing, kernels_watched
 from ...model import FLOAT16, HUGE, PLAIN, Case, Exercise, Mistake, normal
 
 
@@ -262,8 +262,7 @@ FLASH_MISTAKES = (
                 {"store": _written(lambda b, h, i, shape, block=block, least=least: i < max(
                     shape[2] // block, least) * block, blank)}
                 for least in (0, 1) for block in KEY_BLOCKS for blank in BLANKS),
-            does=f"If n is no multiple of the block, the last rows of the output are not written: they are "
-                 f"{NEVER_WRITTEN:.0f}, the checker's mark in torch.empty, or 0.",
+            does=f"If n is no multiple of the block, the last rows of the output are not written: they are {BLANK}.",
             why="The grid needs n / BLOCK programs rounded up: triton.cdiv(n, BLOCK).",
             ask="How many blocks of 16 queries are needed for 37 queries?"),
     Mistake("only the first block of queries", change=tuple(
@@ -273,14 +272,7 @@ FLASH_MISTAKES = (
             why="Each program does one block of queries: the grid has as many programs as blocks, and "
                 "each adds program_id * BLOCK to its rows.",
             ask="How many programs does your grid start, and which rows does each of them do?"),
-    Mistake("nothing written", change=tuple(
-                {"answer": lambda query, key, value, is_causal, blank=blank: np.full(query.shape, blank)}
-                for blank in BLANKS),
-            does=f"The output holds what it was made with: {NEVER_WRITTEN:.0f}, the checker's mark in "
-                 "torch.empty, or 0.",
-            why="A kernel returns nothing: tl.store writes its result, and where it writes nothing the "
-                "output stays as torch.empty or torch.zeros made it.",
-            ask="Which line of your kernel writes to the output, and how often does it run?"),
+    nothing_written(lambda query, *others: query.shape),
     Mistake("heads mixed up", change=_heads_mixed(_first_head, lambda b, h, i, shape: (b == 0) & (h == 0)),
             does="Every head reads queries, keys or values of the first head of the first batch entry.",
             why="Each program has a head of its own, and adds that head's offset to its pointers.",

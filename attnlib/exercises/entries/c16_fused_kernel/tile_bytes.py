@@ -1,6 +1,6 @@
 """The exercise tile_bytes."""
 
-from ...families.counts import UNIT_NAMES, number_cases, units
+from ...families.counts import ARRAY_STEPS, BITS, UNIT_NAMES, itemsize_ignored, number_cases, units
 from ...model import SQUARE, Case, Exercise, Mistake, alike
 
 
@@ -23,17 +23,7 @@ def _extra(*functions):
 EXERCISE = Exercise(
     name="tile_bytes", signature="(block_q, block_k, d_k, d_v, itemsize)", place=1,
     text="The bytes of one tile each of queries, keys and values, for block_q queries and block_k keys.",
-    answer=tile_bytes_answer,
-    steps={
-        "sizes": lambda block_q, block_k, d_k, d_v: (block_q, block_k, d_k, d_v),
-        "query": lambda block_q, block_k, d_k, d_v: block_q * d_k,
-        "key": lambda block_q, block_k, d_k, d_v: block_k * d_k,
-        "value": lambda block_q, block_k, d_k, d_v: block_k * d_v,
-        "extra": lambda block_q, block_k, d_k, d_v: 0,
-        "itemsize": lambda itemsize: itemsize,
-        "unit": lambda count: count,
-    },
-    cases=_cases, dtype="number",
+    answer=tile_bytes_answer, steps=ARRAY_STEPS, cases=_cases, dtype="number",
     formula=("Three tiles, each with as many numbers as it has entries, each of itemsize bytes.",
              "How many rows and how many columns has each of the three tiles?"),
     hints=(
@@ -55,15 +45,8 @@ EXERCISE = Exercise(
                ("query tile left out", {"query": lambda *sizes: 0}, "The queries are not counted."),
                ("key tile left out", {"key": lambda *sizes: 0}, "The keys are not counted."),
                ("value tile left out", {"value": lambda *sizes: 0}, "The values are not counted.")),
-        Mistake("itemsize ignored", change=tuple({"itemsize": lambda size, b=b: b} for b in (1, 2, 4, 8)),
-                does="The answer does not depend on the bytes of one number.",
-                why="A float32 takes four bytes, a float16 two: half the width, half the room.",
-                ask="Where does your function use its parameter itemsize?"),
-        Mistake("bits instead of bytes",
-                change=({"itemsize": lambda size: 8 * size}, {"itemsize": lambda size: size / 8}),
-                does="The answer is 8 times too large or too small.",
-                why="itemsize is in bytes already, and bytes are asked for.",
-                ask="How many bytes does a float32 take, and what is itemsize for it?"),
+        itemsize_ignored("A float32 takes four bytes, a float16 two: half the width, half the room."),
+        BITS,
         *(Mistake(f"{name} for {other}", change=change, does=f"A tile is counted with {name} {lines} that has {other}.",
                   why=why, ask=f"How many {lines} does each of the three tiles have?")
           for lines, why, mixed in (

@@ -1,6 +1,8 @@
 """The exercise decode_intensity."""
 
-from ...families.counts import UNIT_NAMES, number_cases, units
+import dataclasses
+
+from ...families.counts import BITS, UNIT_NAMES, itemsize_ignored, number_cases, units
 from ...model import SQUARE, Case, Exercise, Mistake, alike, ways
 
 COUNTED = "Counted as moved are the keys and the values of the h_kv heads, and nothing else."
@@ -100,13 +102,8 @@ EXERCISE = Exercise(
                 does="What stands behind the point is lost.",
                 why="// drops the remainder: 1 operation for 2 bytes becomes 0.",
                 ask="What is 1 // 2?"),
-        Mistake("itemsize ignored", change=ways("itemsize", *(lambda size, b=b: b for b in (1, 2, 4, 8))),
-                does="The answer does not depend on the bytes of one number.",
-                why="A number of half the width is half the traffic for the same operations.",
-                ask="Where does your function use its parameter itemsize?"),
-        Mistake("bits instead of bytes", change=ways("itemsize", lambda size: 8 * size, lambda size: size / 8),
-                does="The answer is 8 times too large or too small.", why="itemsize is in bytes already.",
-                ask="How many bytes does a float32 take, and what is itemsize for it?"),
+        itemsize_ignored("A number of half the width is half the traffic for the same operations."),
+        dataclasses.replace(BITS, why="itemsize is in bytes already."),
         Mistake("multiplied by itemsize", change={"itemsize": lambda size: 1 / size},
                 does="The answer grows with the width of a number.", why="Wider numbers mean more bytes for the same operations.",
                 ask="Does a cache of float32 take more bytes than one of float16, or fewer?"),
