@@ -2,13 +2,8 @@
 
 import numpy as np
 
-<<<<<<< HEAD
 from ...families.memory import grows, size_for_number
-from ...model import FLOAT16, FLOAT32, HUGE, LEADING, NEG_INF, PLAIN, Case, Exercise, Mistake, Step, alike, normal
-=======
-from ...families.memory import grows
 from ...model import FLOAT16, FLOAT32, HUGE, LEADING, NEG_INF, PLAIN, Case, Exercise, Mistake, Step, alike, normal, ways
->>>>>>> w_c4
 
 RAGGED, DEAD, LOW = "a last block that is shorter", "rows and blocks of -inf", "low scores"
 
