@@ -166,10 +166,10 @@ def _pieces(exercise, seen, answer, wanted):
             seen.mark(_too_few(exercise, answer))
             return _taken_apart(pieces, wanted) if exercise.in_list else ()
         return pieces
-    if exercise.dtype == "number" and wanted[0].ndim == 0:
+    if exercise.dtype == "number" and wanted[0].ndim == 0 and not exercise.axes:  # a number of numbers
         pieces = _numbers(seen, pieces)
         if len(pieces) > 1 and all(piece.values.ndim == 0 for piece in pieces):
-            return _one_number(exercise, seen, pieces, wanted[0])
+            return _one_number(seen, pieces)
     if len(pieces) == 1 and not answer.holder:
         return pieces
     return _single(seen, answer, wanted[0])
@@ -184,23 +184,31 @@ def _numbers(seen, pieces):
     return tuple(replace(pieces[0], values=np.array(value), holder="number") for value in pieces[0].values)
 
 
-def _one_number(exercise, seen, pieces, wanted):
-    """The piece of several that is the number asked for, else the first one; a formula's terms may be to be added."""
-    right = [piece for piece in pieces if np.isclose(float(piece.values), float(wanted), rtol=1e-9)]
+def _one_number(seen, pieces):
+    """The first of several numbers; choose_terms knows more."""
     seen.mark(generic.EXTRA)
-    seen.terms = tuple(piece.values for piece in pieces) if exercise.formula and not right else ()
-    seen.other = f"({', '.join(message.number(piece.values[()]) for piece in pieces)})"
-    return (right or pieces)[:1]
+    seen.terms = tuple(piece.values for piece in pieces)
+    seen.other = f"({', '.join(message.number(value[()]) for value in seen.terms)})"
+    return pieces[:1]
 
 
-def add_terms(exercise, seen):
-    """Where the sum of several numbers is right in one case, it is meant in all."""
+def choose_terms(exercise, seen):
+    """Of several numbers take the first or the last, if it is right in all cases; a formula's terms may be to be added."""
     terms = [one for one in seen if one.terms]
-    if any(np.isclose(float(sum(one.terms)), float(exercise.predict((), one.index)[0]), rtol=1e-9) for one in terms):
+    for chosen in (lambda numbers: numbers[0], lambda numbers: numbers[-1]):
+        if terms and all(_is_answer(exercise, one, chosen) for one in terms):
+            for one in terms:
+                one.values = (chosen(one.terms),)
+            return
+    if exercise.formula and any(_is_answer(exercise, one, sum) for one in terms):
         for one in terms:
             one.values = (np.array(sum(one.terms)),)
             one.marks.pop(generic.EXTRA.name)
             one.mark(generic.NOT_ADDED)
+
+
+def _is_answer(exercise, one, chosen):
+    return np.isclose(float(chosen(one.terms)), float(exercise.predict((), one.index)[0]), rtol=1e-9)
 
 
 def _taken_apart(pieces, wanted):
@@ -477,7 +485,7 @@ def judge(exercise, function, seen, n_bound, clock, also):
     if _differ(first, again):
         finding = Finding([], generic={generic.RANDOM.name: generic.RANDOM})
         return Grade("incorrect", message.names(finding), _message(exercise, seen, finding, show=False))
-    add_terms(exercise, seen)
+    choose_terms(exercise, seen)
     finding = explain(exercise, seen, (
         functools.partial(_by_numbers, function), functools.partial(by_formula, function, clock)))
     if generic.INEXACT in finding.generic.values() and narrows(function):
