@@ -135,6 +135,7 @@ def raises(error):
     (returns({"a": 1}), "type dict"),
     (returns([]), "an empty list"),
     (returns([[1], [1, 2]]), "different lengths"),
+    (returns([(np.ones((2, 2)), 1), (np.ones(2), 1)]), "a list of tuples"),
     (returns(np.array([None, 1])), "Python objects"),
     (returns(np.ones(3, complex)), "complex"),
     (returns(softmax), "a function"),

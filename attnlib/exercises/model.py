@@ -263,7 +263,7 @@ class Exercise:
         return self._hypotheses[size]
 
     def groups(self, size):
-        """{hypothesis: those of the same mistakes in variants that, each alone, show alike on the screen}."""
+        """{hypothesis: those of the same mistakes in variants that, each alone, show alike}."""
         if size not in self._groups:
             found = self._groups[size] = {}
             for hypothesis in self.hypotheses(size) if size else [()]:
@@ -272,15 +272,18 @@ class Exercise:
         return self._groups[size]
 
     def _alike(self, member):
-        """The first variant of the same mistake that predicts the same on the screen."""
+        """The first variant of the same mistake that predicts the same on the screen, and of numbers on all ordinary input."""
         mistake, variant = member
         wanted = self._shown(member)
         return next((mistake, i) for i in range(variant + 1) if self._shown((mistake, i)) == wanted)
 
     def _shown(self, member):
-        """What a mistake alone makes of the screen, to be compared."""
-        predicted = self.predict((member,), self.screen())
-        return predicted if isinstance(predicted, Failure) else [(p.shape, p.tobytes()) for p in predicted]
+        """What a mistake alone makes of the screen, to be compared; of numbers one case tells too little."""
+        cases = [self.screen()]
+        if self.dtype == "number":
+            cases = [i for i, case in enumerate(self.all_cases()) if case.aspect == PLAIN] or cases
+        predicted = [self.predict((member,), i) for i in cases]
+        return [p if isinstance(p, Failure) else [(part.shape, part.tobytes()) for part in p] for p in predicted]
 
     def _composed(self, size):
         numbers = [i for i, mistake in enumerate(self.mistakes) if size == 1 or not mistake.alone]

@@ -31,6 +31,7 @@ class Seen:
     dtypes: tuple = ()
     failure: Failure | None = None
     other: str = ""
+    terms: tuple = ()  # the numbers of an answer that is to be one number
     printed: str = ""
     marks: dict = field(default_factory=dict)  # generic mistakes that need no prediction, by name
     arrays: tuple = ()  # the answer's arrays themselves
@@ -420,6 +421,9 @@ def add_marks(finding, matcher):
         for seen in matcher.seen:  # a list of one number is no list around it
             if seen.marks.pop(generic.IN_A_LIST.name, None):
                 seen.values = tuple(part[None] for part in seen.values)
+    if any(generic.EXTRA.name in seen.marks for seen in matcher.seen):
+        for seen in matcher.seen:  # a list that has one number here has more elsewhere
+            seen.marks.pop(generic.IN_A_LIST.name, None)
     for seen in matcher.seen:
         for mistake in seen.marks.values():
             finding.generic.setdefault(mistake.name, mistake)

@@ -113,9 +113,15 @@ DEVICE = Mistake(
 
 EXTRA = Mistake(
     "extra value returned",
-    does="The answer comes in a tuple together with something else.",
+    does="The answer comes together with something else.",
     why="Who calls the function expects the answer alone.",
     ask="What stands behind your return?")
+
+NOT_ADDED = Mistake(
+    "parts not added",
+    does="The answer comes in parts: their sum is the number that is asked for.",
+    why="Who calls the function expects one number.",
+    ask="Which sign makes one number of these parts?")
 
 OVERWRITTEN = Mistake(
     "argument overwritten",

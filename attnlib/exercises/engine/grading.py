@@ -164,11 +164,59 @@ def _pieces(exercise, seen, answer, wanted):
             expected = f"a list of {count}" if exercise.in_list else f"({', '.join(exercise.outputs)})"
             seen.other = f"{len(pieces)} value{'s'[:len(pieces) > 1]} instead of {expected}"
             seen.mark(_too_few(exercise, answer))
-            return ()
+            return _taken_apart(pieces, wanted) if exercise.in_list else ()
         return pieces
+    if exercise.dtype == "number" and wanted[0].ndim == 0 and not exercise.axes:  # a number of numbers
+        pieces = _numbers(seen, pieces)
+        if len(pieces) > 1 and all(piece.values.ndim == 0 for piece in pieces):
+            return _one_number(seen, pieces)
     if len(pieces) == 1 and not answer.holder:
         return pieces
     return _single(seen, answer, wanted[0])
+
+
+def _numbers(seen, pieces):
+    """A list of plain numbers as one piece for each of them."""
+    if pieces[0].holder not in ("list", "tuple") or pieces[0].values.ndim != 1 or not pieces[0].values.size:
+        return pieces
+    if pieces[0].values.size == 1:
+        seen.mark(generic.IN_A_LIST)
+    return tuple(replace(pieces[0], values=np.array(value), holder="number") for value in pieces[0].values)
+
+
+def _one_number(seen, pieces):
+    """The first of several numbers; choose_terms knows more."""
+    seen.mark(generic.EXTRA)
+    seen.terms = tuple(piece.values for piece in pieces)
+    seen.other = f"({', '.join(message.number(value[()]) for value in seen.terms)})"
+    return pieces[:1]
+
+
+def choose_terms(exercise, seen):
+    """Of several numbers take the first or the last, if it is right in all cases; a formula's terms may be to be added."""
+    terms = [one for one in seen if one.terms]
+    for chosen in (lambda numbers: numbers[0], lambda numbers: numbers[-1]):
+        if terms and all(_is_answer(exercise, one, chosen) for one in terms):
+            for one in terms:
+                one.values = (chosen(one.terms),)
+            return
+    if exercise.formula and any(_is_answer(exercise, one, sum) for one in terms):
+        for one in terms:
+            one.values = (np.array(sum(one.terms)),)
+            one.marks.pop(generic.EXTRA.name)
+            one.mark(generic.NOT_ADDED)
+
+
+def _is_answer(exercise, one, chosen):
+    return np.isclose(float(chosen(one.terms)), float(exercise.predict((), one.index)[0]), rtol=1e-9)
+
+
+def _taken_apart(pieces, wanted):
+    """The arrays of a list, if they came as one, joined along the rows."""
+    ends = np.cumsum([part.shape[-2] for part in wanted])
+    if len(pieces) > 1 or pieces[0].values.shape != (*wanted[0].shape[:-2], ends[-1], wanted[0].shape[-1]):
+        return ()
+    return tuple(replace(pieces[0], values=part) for part in np.split(pieces[0].values, ends[:-1], axis=-2))
 
 
 def _too_few(exercise, answer):
@@ -437,6 +485,7 @@ def judge(exercise, function, seen, n_bound, clock, also):
     if _differ(first, again):
         finding = Finding([], generic={generic.RANDOM.name: generic.RANDOM})
         return Grade("incorrect", message.names(finding), _message(exercise, seen, finding, show=False))
+    choose_terms(exercise, seen)
     finding = explain(exercise, seen, (
         functools.partial(_by_numbers, function), functools.partial(by_formula, function, clock)))
     if generic.INEXACT in finding.generic.values() and narrows(function):

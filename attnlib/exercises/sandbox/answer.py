@@ -102,7 +102,8 @@ def _read_list(items):
     try:
         values = np.array(items)
     except ValueError:
-        return "a list whose rows have different lengths"
+        tuples = all(type(item) is tuple for item in items)
+        return "a list of tuples" if tuples else "a list whose rows have different lengths"
     return _from_array(values, type(items).__name__)
 
 

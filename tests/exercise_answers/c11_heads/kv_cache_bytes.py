@@ -95,3 +95,9 @@ def cache_of_a_sum(batch, n, n_layers, h_kv, d_head, itemsize):
 @answers.wrong("only keys counted", "one layer only")
 def cache_of_keys_in_a_layer(batch, n, n_layers, h_kv, d_head, itemsize):
     return batch * n * h_kv * d_head * itemsize
+
+
+@answers.wrong("parts not added")
+def cache_bytes_of_keys_and_values(batch, n, n_layers, h_kv, d_head, itemsize):
+    keys = values = batch * n * n_layers * h_kv * d_head * itemsize
+    return keys, values

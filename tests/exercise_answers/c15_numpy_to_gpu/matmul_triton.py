@@ -99,6 +99,8 @@ def a_row_a_program(a, b):
 def wrong_kernel(a_ptr, b_ptr, out_ptr, m, n, k, BLOCK: tl.constexpr, HOW: tl.constexpr):
     row = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
     column = tl.program_id(1) * BLOCK + tl.arange(0, BLOCK)
+    if HOW == "one axis":
+        column = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
     total = tl.zeros((BLOCK, BLOCK), dtype=tl.float32)
     steps = tl.cdiv(k, BLOCK)
     if HOW == "tail":
@@ -133,6 +135,13 @@ def wrong_kernel(a_ptr, b_ptr, out_ptr, m, n, k, BLOCK: tl.constexpr, HOW: tl.co
             b = (b.to(tl.float32).to(tl.int32, bitcast=True) & -8192).to(tl.float32, bitcast=True)
         if HOW == "half":
             total = (total.to(tl.float16) + tl.dot(a, b, input_precision="ieee").to(tl.float16)).to(tl.float32)
+        elif HOW == "half for half":
+            part = tl.dot(a, b, input_precision="ieee").to(out_ptr.dtype.element_ty)
+            total = (total.to(out_ptr.dtype.element_ty) + part).to(tl.float32)
+        elif HOW == "tile transposed":
+            total += tl.dot(a, tl.trans(b), input_precision="ieee")
+        elif HOW == "in pairs":
+            total += a * b
         elif HOW == "last":
             total = tl.dot(a, b, input_precision="ieee")
         else:
@@ -177,6 +186,14 @@ for number, (names, function) in enumerate((
     (["grid's axes swapped"], launched(grid=lambda m, n, block: (triton.cdiv(n, block), triton.cdiv(m, block)))),
     (["sums in half precision"], launched("half")),
     (["sums in half precision"], launched("half", block=32)),
+    (["sums in half precision"], launched("half for half")),
+    (["sums in half precision"], launched("half for half", block=32)),
+    (["sums in half precision", "strides ignored"], launched("half for half", contiguous=False)),
+    (["tile of b transposed"], launched("tile transposed")),
+    (["tile of b transposed"], launched("tile transposed", block=32)),
+    (["entries multiplied in pairs"], launched("in pairs")),
+    (["only the tiles on the diagonal"], launched("one axis")),
+    (["only the tiles on the diagonal"], launched("one axis", block=32, make=torch.zeros)),
     (["b read transposed"], launched("b transposed")),
     (["product transposed"], launched("store transposed", shape=lambda m, n: (n, m))),
     (["nothing written"], launched("no store")),

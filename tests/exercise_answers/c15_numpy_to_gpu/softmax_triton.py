@@ -172,6 +172,7 @@ for number, (names, function) in enumerate((
     (["nothing written"], launched("no store")),
     (["nothing written"], launched("no store", out=torch.zeros_like)),
     (["fixed block"], launched("right", block=lambda n: 1024)),
+    (["block shorter than the row"], launched("right", block=lambda n: 1 << (n.bit_length() - 1))),
     (["fixed block"], launched("right", block=lambda n: 256, out=torch.zeros_like)),
     (["block's length taken for the row's stride"], launched("right", stride=triton.next_power_of_2)),
     (["only the first row"], launched("right", grid=lambda rows, n: (1,))),

@@ -171,6 +171,8 @@ def wrong_flash_kernel(
     inside = rows[:, None] < n
     q = tl.load(q_ptr + read + rows[:, None] * D + features[None, :], mask=inside, other=0.0).to(tl.float32)
     highest = tl.full([BM], -float("inf"), tl.float32)
+    if HOW == "from 0":
+        highest = tl.zeros([BM], tl.float32)
     total = tl.zeros([BM], tl.float32)
     output = tl.zeros([BM, D], tl.float32)
     end = n
@@ -207,6 +209,8 @@ def wrong_flash_kernel(
         if HOW == "no maximum":
             new = tl.zeros([BM], tl.float32)
         factor = tl.exp(highest - new)
+        if HOW == "upside down":
+            factor = tl.exp(new - highest)
         if HOW == "tile maximum" or HOW == "no maximum":
             factor = tl.full([BM], 1.0, tl.float32)
         powers = tl.exp(scores - new[:, None])
@@ -279,7 +283,10 @@ for number, (names, function) in enumerate((
     (["not divided by the sum"], flash("no division")),
     (["float32 leaks out"], flash(out=lambda q: torch.empty(q.shape, device=q.device))),
     (["argument overwritten"], flash(out=lambda q: q)),
-    (["no mask on the load"], flash("no mask")),
+    (["edge not masked"], flash("no mask")),
+    (["maximum begins at 0"], flash("from 0")),
+    (["maximum begins at 0"], flash("from 0", bm=32, bn=64)),
+    (["NaN from the first block on"], flash("upside down")),
     (["no scale", "causal flag ignored"], flash("not causal", scale=lambda d, n: 1.0)),
     (["no scale", "padding counted as zeros"], flash("zero padding", scale=lambda d, n: 1.0)),
 )):

@@ -210,3 +210,12 @@ def ranges_with_n_k_for_none(first, last, n_k, block_k, left, right):
     start, whole = (first - left) // block_k * block_k, math.ceil((last - left) / block_k) * block_k
     edge, end = min(n_k, first + right + 1) // block_k * block_k, min(n_k, last + right + 1)
     return (start, whole, edge, end) if whole < edge else (start, start, start, end)
+
+
+@answers.wrong("last key left out", "edge rounded up")
+def ranges_with_both_ends_wrong(first, last, n_k, block_k, left, right):
+    start = 0 if left is None else max(0, first - left) // block_k * block_k
+    whole = 0 if left is None else math.ceil(max(0, last - left) / block_k) * block_k
+    seen_by_all, end = (n_k, n_k) if right is None else (min(n_k, first + right + 1), min(n_k, last + right))
+    edge = math.ceil(seen_by_all / block_k) * block_k
+    return (start, whole, edge, end) if whole < edge else (start, start, start, end)

@@ -100,3 +100,18 @@ def bytes_in_whole_kib(block_q, block_k, d_k, d_v, itemsize):
 @answers.wrong("divided by itemsize")
 def bytes_by_division(block_q, block_k, d_k, d_v, itemsize):
     return (block_q * d_k + block_k * d_k + block_k * d_v) // itemsize
+
+
+@answers.wrong("parts not added")
+def bytes_of_each_tile(block_q, block_k, d_k, d_v, itemsize):
+    return block_q * d_k * itemsize, block_k * d_k * itemsize, block_k * d_v * itemsize
+
+
+@answers.wrong("parts not added")
+def bytes_of_each_tile_in_a_list(block_q, block_k, d_k, d_v, itemsize):
+    return [rows * columns * itemsize for rows, columns in ((block_q, d_k), (block_k, d_k), (block_k, d_v))]
+
+
+@answers.wrong("parts not added", "itemsize ignored")
+def numbers_of_each_tile(block_q, block_k, d_k, d_v, itemsize):
+    return block_q * d_k, block_k * d_k, block_k * d_v

@@ -129,3 +129,11 @@ def gather_reversed(pages, table, length):
 @answers.wrong("last page not cut")
 def gather_each_page_cut(pages, table, length):
     return np.concatenate([pages[page, :length] for page in table])
+
+
+@answers.wrong("row counted from the beginning of the sequence")
+def pages_without_a_remainder(pages, table, length):
+    found = np.empty((length, pages.shape[-1]), pages.dtype)
+    for position in range(length):
+        found[position] = pages[table[position // pages.shape[1]], position]
+    return found

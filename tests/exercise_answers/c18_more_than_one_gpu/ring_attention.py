@@ -282,3 +282,20 @@ def ring_of_causal_parts(query_parts, key_parts, value_parts):
                  for key, value in zip(key_parts, value_parts)]
         outputs.append(functools.reduce(lambda pair, new: attnlib.merge_partials(*pair, *new), pairs)[0])
     return outputs
+
+
+@answers.wrong("one step too few", "one array instead of a list")
+def ring_of_one_array(query_parts, key_parts, value_parts):
+    return np.concatenate(ring(query_parts, key_parts, value_parts, steps=-1), axis=-2)
+
+
+@answers.wrong("stops for 16 bits")
+def ring_from_an_empty_pair(query_parts, key_parts, value_parts):
+    outputs = []
+    for query in query_parts:
+        out = np.zeros((*query.shape[:-1], value_parts[0].shape[-1]), query.dtype)
+        lse = np.full(query.shape[:-1], -np.inf, query.dtype)
+        for key, value in zip(key_parts, value_parts):
+            out, lse = attnlib.merge_partials(out, lse, *attnlib.attention(query, key, value, return_lse=True))
+        outputs.append(out)
+    return outputs

@@ -111,3 +111,28 @@ def source_from_the_last_number(rank, step, world):
 @answers.wrong("wrapped where rank and step are equal")
 def source_by_a_strict_comparison(rank, step, world):
     return rank - step if rank > step else rank - step + world
+
+
+@answers.wrong("towards the next rank, beyond the last one")
+def source_by_a_sum(rank, step, world):
+    return rank + step
+
+
+@answers.wrong("towards the next rank", "one step too early")
+def source_ahead_and_early(rank, step, world):
+    return (rank + step + 1) % world
+
+
+@answers.wrong("rank as a floating-point number")
+def source_as_a_float(rank, step, world):
+    return float((rank - step) % world)
+
+
+@answers.wrong("extra value returned")
+def sources_so_far(rank, step, world):
+    return [(rank - earlier) % world for earlier in range(step + 1)]
+
+
+@answers.wrong("list around the answer")
+def source_in_a_list(rank, step, world):
+    return [(rank - step) % world]

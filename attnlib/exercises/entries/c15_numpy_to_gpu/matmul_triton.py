@@ -1,5 +1,7 @@
 """The exercise matmul_triton."""
 
+import itertools
+
 import numpy as np
 
 from ...families.kernel_costs import kernel_costs
@@ -11,7 +13,7 @@ from ...model import FLOAT16, PLAIN, SQUARE, Case, Exercise, Mistake, Step, alik
 
 def matmul_triton_answer(do, a, b):
     a, b = do.reach(*do.loads(a, b))
-    return do.store(do.narrow(do.product(a, b)))
+    return do.store(do.narrow(do.sums(do.product, a, b, do.dtype)))
 
 
 BLOCKS = (16, 32, 64, 128)
@@ -54,15 +56,32 @@ def _first_tile_again(block):
 
 
 def _sums_in_half(block):
-    """The sum so far is rounded to float16 after each tile."""
-    def product(a, b):
+    """The sum so far is rounded to float16 after each tile, for all tensors, and for those of float16 alone."""
+    def rounded(a, b):
         total = np.float16(0)
         for at in range(0, a.shape[1], block):
             part = (a[:, at:at + block] @ b[at:at + block]).astype(np.float16)
             total = (total + part).astype(np.float16)
         return total.astype(np.float64)
 
-    return {"product": product}
+    return ways("sums", lambda product, a, b, dtype: rounded(a, b),
+                lambda product, a, b, dtype: rounded(a, b) if dtype == "float16" else product(a, b))
+
+
+def _tile_by_tile(multiply):
+    """The sum over pairs of tiles, filled up with zeros, of what `multiply` makes of a pair."""
+    def variant(block):
+        def product(a, b):
+            (m, k), n = a.shape, b.shape[1]
+            a, b = (np.pad(x, [(0, -size % block) for size in x.shape]) for x in (a, b))
+            total = np.zeros((len(a), b.shape[1]))
+            for i, j, at in itertools.product(*(range(0, size, block) for size in (m, n, k))):
+                total[i:i + block, j:j + block] += multiply(a[i:i + block, at:at + block], b[at:at + block, j:j + block])
+            return total[:m, :n]
+
+        return {"product": product}
+
+    return variant
 
 
 def _rows_apart(array, apart):
@@ -176,6 +195,9 @@ MATMUL_MISTAKES = (
                change for block in BLOCKS[:3] for ends in ((_whole_blocks, _whole_blocks), (_all, _whole_blocks), (_whole_blocks, _all))
                for change in _stops(*ends)(block)),
             f"Rows or columns after the last full tile are not written: they are {BLANK}."),
+            ("only the tiles on the diagonal", tuple(_written(
+                lambda i, j, m, n, block=block: i // block == j // block, blank) for block in BLOCKS[:3] for blank in BLANKS),
+             f"Rows and columns come from the same program_id; beside the diagonal of tiles stands {BLANK}."),
            ("grid's axes swapped", tuple(_written(
                lambda i, j, m, n, block=block: (i < -(-n // block) * block) & (j < -(-m // block) * block), blank)
                for block in BLOCKS[:3] for blank in BLANKS),
@@ -196,15 +218,21 @@ MATMUL_MISTAKES = (
            ("a read transposed", {"loads": lambda a, b: (a.ravel().reshape(a.shape[::-1]).T, b)},
             "a's numbers are read as if its columns were its rows."),
            ("rows of b instead of columns", {"product": lambda a, b: a @ b.T}, "Rows of a are multiplied with rows of b."),
-           ("entries multiplied in pairs", {"product": lambda a, b: a * b},
-            "Entries of the same place are multiplied, and nothing is summed.")),
+           ("tile of b transposed", tuple(map(_tile_by_tile(lambda x, y: x @ y.T), BLOCKS)),
+            "Each tile of b is transposed before it is multiplied."),
+           ("tile of a transposed", tuple(map(_tile_by_tile(lambda x, y: x.T @ y), BLOCKS)),
+            "Each tile of a is transposed before it is multiplied."),
+           ("tiles in another order", tuple(map(_tile_by_tile(lambda x, y: y @ x), BLOCKS)),
+            "The tile of b is multiplied with that of a, and not a's with b's."),
+           ("entries multiplied in pairs", ({"product": lambda a, b: a * b}, *map(_tile_by_tile(lambda x, y: x * y), BLOCKS)),
+            "Entries of the same place, in the matrices or in their tiles, are multiplied, and not rows with columns.")),
     Mistake("another matrix's row stride", change=(
                 {"loads": lambda a, b: (a, _rows_apart(b, a.shape[1]))}, {"loads": lambda a, b: (_rows_apart(a, b.shape[1]), b)},
                 *_any_block(lambda block: [_written_apart(block, blank) for blank in BLANKS])),
             does="The rows of b are looked for k numbers apart, those of a n apart, or those of the output are written m apart.",
             why="In a of shape (m, k) the rows begin k numbers apart, in b of shape (k, n) and in the output n.",
             ask="How many columns has each of the three, and where does its second row begin?"),
-    Mistake("sums in half precision", change=tuple(map(_sums_in_half, BLOCKS[:3])),
+    Mistake("sums in half precision", change=_any_block(_sums_in_half),
             does="The sum so far has the digits of float16.",
             why="What is stored may have 16 bits; what is added up has 32, or each step rounds away what the next one needs.",
             ask="Which dtype has your accumulator, and which has what tl.dot returns?"),
@@ -231,6 +259,12 @@ def matmul_triton_cases():
     def drawn(aspect, m, k, n, dtype=np.float32):
         return case(aspect, normal(m, k, seed=111, dtype=dtype), normal(k, n, seed=112, dtype=dtype), dtype)
 
+    def cancelling():
+        """Beside the first product and the last one all others are too small for float16, and the two cancel."""
+        a, b = np.full((2, 300), 0.25), np.full((300, 2), 0.25)
+        a[0, 0], a[0, -1], b[[0, -1]] = 256, -256, 128
+        return case(FLOAT16, a, b, np.float16)
+
     turned = normal(5, 19, seed=113).T, normal(3, 5, seed=114).T
     return [
         case(PLAIN, [[1, 2, 0], [0, 1, 3]], [[1, 0, 2, 1], [2, 1, 0, 1], [0, 3, 1, 2]]), drawn(PLAIN, 5, 7, 3), drawn(PLAIN, 3, 2, 11),
@@ -240,7 +274,7 @@ def matmul_triton_cases():
         drawn("many tiles of the output", 37, 41, 75), drawn("many tiles of the output", 70, 3, 150),
         drawn("one row", 1, 19, 23), drawn("one column", 23, 19, 1), drawn("a sum of one product", 5, 1, 7),
         case(STRIDED, *turned), case(STRIDED, normal(4, 6, seed=115), normal(5, 6, seed=116).T),
-        case(FLOAT16, [[1, 2], [0, 3], [1, 1]], [[2, 1], [1, 4]], np.float16), drawn(FLOAT16, 5, 37, 7, np.float16),
+        case(FLOAT16, [[1, 2], [0, 3], [1, 1]], [[2, 1], [1, 4]], np.float16), drawn(FLOAT16, 5, 37, 7, np.float16), cancelling(),
     ]
 
 
@@ -267,6 +301,7 @@ EXERCISE = Exercise(
     answer=matmul_triton_answer,
     steps={
         "loads": lambda a, b: (a, b), "reach": lambda a, b: (a, b),
+        "sums": lambda product, a, b, dtype: product(a, b),
         "product": Step(lambda a, b: a @ b, "the product"),
         "narrow": lambda output: output, "store": lambda output: output,
     },

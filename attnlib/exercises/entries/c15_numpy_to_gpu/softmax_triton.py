@@ -65,7 +65,7 @@ def _cut(block, blank):
     def store(weights, n):
         return np.pad(weights, ((0, 0), (0, n - weights.shape[-1])), constant_values=blank)
 
-    return {"load": lambda scores: scores[:, :block], "store": store}
+    return {"load": lambda scores: scores[:, :block(scores.shape[-1]) if callable(block) else block], "store": store}
 
 
 def _tail_dropped(block, blank):
@@ -182,6 +182,12 @@ SOFTMAX_TRITON_MISTAKES = (
             why="A block of fixed length does not hold any row: take the next power of 2 above n, or loop "
                 "over blocks.",
             ask="How long may a row be, and how long is your block?"),
+    Mistake("block shorter than the row",
+            change=tuple(_cut(lambda n: power_of_2(n + 1) // 2, blank) for blank in BLANKS),
+            does="The block is as long as the power of 2 below the length of the row: the columns after it are left out.",
+            why="A block has to hold the whole row: its length is the next power of 2 above n, and a mask leaves out what lies "
+                "beyond the row.",
+            ask="How long is your block for a row of 5 numbers?"),
     Mistake("block's length no power of 2", change={"load": _no_power_of_2},
             does="The kernel is made for rows whose length is a power of 2, and does not compile for any other.",
             why="tl.arange(0, BLOCK) takes powers of 2 only: the block is triton.next_power_of_2(n) long, and a mask "

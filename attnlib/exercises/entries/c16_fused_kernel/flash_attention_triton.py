@@ -83,14 +83,14 @@ def _key_tiles(scores, value, block):
     return [(scores[..., at:at + block], value[..., at:at + block, :]) for at in range(0, scores.shape[-1], block)]
 
 
-def _online(block, rescale_output=True, rescale_sum=True, running=True, skips=False, own_powers=False):
-    """Attention a block of keys at a time, with one of its steps left out.
+def _online(block, rescale_output=True, rescale_sum=True, running=True, skips=False, own_powers=False, start=-np.inf):
+    """Attention a block of keys at a time, with one of its steps left out, or another maximum to start from.
 
     A block in which a query sees nothing is read too, or skipped, where that makes a difference.
     `own_powers` measures a block from its own maximum, and what came before from the running one.
     """
     def stream(do, scores, value, query):
-        highest, total, output = -np.inf, 0.0, 0.0
+        highest, total, output = start, 0.0, 0.0
         for tile, part in _key_tiles(scores, value, block):
             own = tile.max(axis=-1, keepdims=True)
             new = np.maximum(highest, own) if running else own
@@ -243,7 +243,7 @@ FLASH_MISTAKES = (
             why="Beyond the last key tl.load gives what other= says; without it that is undefined, and usually 0. "
                 "The scores there are 0, and exp(0) is 1: they must be -inf before the maximum is taken.",
             ask="What is the score of a key of zeros, and what is its exponential?"),
-    Mistake("no mask on the load", change=tuple(map(_beyond_the_end, KEY_BLOCKS)), numbers=each_tile(_beyond_the_end),
+    Mistake("edge not masked", change=tuple(map(_beyond_the_end, KEY_BLOCKS)), numbers=each_tile(_beyond_the_end),
             does="The kernel reads or writes beyond the last position of a head, and at the last head beyond "
                  "the tensor.",
             why="Blocks have a fixed length, and n is no multiple of it: loads and stores need a mask such as "
@@ -306,6 +306,16 @@ FLASH_MISTAKES = (
             does="Sum and accumulator stay as they are when a later block has a larger maximum.",
             why="When the maximum grows from m to m', both must be multiplied by exp(m - m').",
             ask="By which factor do the earlier exponentials change when a larger maximum comes?"),
+    Mistake("NaN from the first block on", change={"answer": lambda query, *others: np.full_like(query, np.nan)},
+            does="Every number is NaN.",
+            why="Before the first block the maximum is -inf, and sum and accumulator are 0. Then exp(m - m') is 0, but exp(m' - m) is "
+                "infinite, and infinity times 0, inf - inf and 0 / 0 are NaN for good.",
+            ask="What are your factor, your differences and your quotients in the first turn of the loop?"),
+    Mistake("maximum begins at 0", change=tuple(_online(block, start=0.0) for block in KEY_BLOCKS[:1]),
+            does="Where all scores of a query lie far below 0, the maximum stays at 0: all exponentials underflow, and "
+                 "0 / 0 is NaN.",
+            why="Only -inf is below every score. With tl.zeros there is a score of 0 among them from the start.",
+            ask="Which number is below every score, also below -10000?"),
     Mistake("block measured from its own maximum",
             change=tuple(change for block in KEY_BLOCKS for change in _own_maxima(block)),
             numbers=lambda numbers: [change for block in numbers if block in (4, 8) for change in _own_maxima(block)],

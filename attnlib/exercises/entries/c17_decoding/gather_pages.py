@@ -22,6 +22,11 @@ def _pages_instead_of_positions(pages, table, length):
     return pages[table[:length]].reshape(-1, pages.shape[-1])
 
 
+def _row_of_the_sequence(pages, table, length):
+    position = np.arange(length)
+    return pages[table[position // pages.shape[1]], position]
+
+
 def _position(split, read):
     """The whole answer, position by position: `split` gives its place in the table and on a page."""
     def answer(pages, table, length):
@@ -123,6 +128,10 @@ EXERCISE = Exercise(
                 does="The first positions of all blocks come first, then the second ones.",
                 why="A block's positions follow each other: the page changes after page_size of them.",
                 ask="Which position follows position 0, and on which page does it lie?"),
+        Mistake("row counted from the beginning of the sequence", change={"answer": _row_of_the_sequence},
+                does="The position itself is taken for the row of the page: beyond the first page there is no such row.",
+                why="Every page begins with row 0: the row is what is left of the position when whole pages are taken away.",
+                ask="Which row of its page is position 17, if a page holds 16?"),
         Mistake("page and row exchanged",
                 change={"answer": _position(lambda i, size: (i % size, i // size),
                                             lambda pages, table, block, row: pages[table[block], row])},

@@ -445,6 +445,12 @@ QUERIES_SPLIT = Mistake(
         "and many keys, and only the keys can be dealt out.",
     ask="What can be split if there is one query?")
 
+QUERIES_TOO = Mistake(
+    "queries split too",
+    does="Queries and keys are both dealt out, and each part of the queries sees one part of the keys.",
+    why="Every query attends to all keys: each part of the keys meets all queries, and their results are merged.",
+    ask="How many of 12 keys does the first query see for n_splits = 2?")
+
 BLOCK_LENGTH = Mistake(
     "n_splits taken for a part's length",
     does="Each part has n_splits keys.",
@@ -460,6 +466,8 @@ def splits_something_else(run):
     lengths = [shape[-1] for shape in shapes]
     if lengths.count(2) >= 6 and not {6, 12} & set(lengths):
         return BLOCK_LENGTH
+    if sorted(shape[-2:] for shape in shapes) in ([(2, 6), (3, 6)], [(2, 1), (2, 6), (3, 1), (3, 6)]):
+        return QUERIES_TOO
     rows = [shape[-2] for shape in shapes if shape[-1] == 12]
     return QUERIES_SPLIT if len(rows) == 2 and sum(rows) == 5 and 6 not in lengths else None
 

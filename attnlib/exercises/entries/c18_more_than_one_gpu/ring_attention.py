@@ -212,6 +212,20 @@ def makes_all_keys(run):
     return ALL_KEYS if any(joined & set(shape) for shape in _Seen.shapes) else None
 
 
+STOPS_IN_HALF = Mistake(
+    "stops for 16 bits",
+    does="For arrays of 16 bits the function stops, and for wider ones it does not.",
+    why="For 16 bits the log-sum-exp of attnlib.attention is float32, and both sides of a merge must have one dtype.",
+    ask="Which dtypes have the output and the log-sum-exp that you begin with?")
+
+
+def stops_in_half(run):
+    def stops(dtype):
+        return run(*([normal(n, 2, seed=n, dtype=dtype) for n in (2, 3)] for _ in range(3))).failure
+
+    return STOPS_IN_HALF if stops(np.float16) and not stops(np.float32) else None
+
+
 def ring_attention_cases():
     def parts(lead, lengths, d, seed, dtype=np.float64, scale=1.0):
         return [normal(*lead, n, d, seed=seed + i, dtype=dtype, scale=scale) for i, n in enumerate(lengths)]
@@ -258,7 +272,7 @@ EXERCISE = Exercise(
         "merge": _merge,
         "arrange": lambda found: found,
     },
-    cases=ring_attention_cases, audits=(makes_all_keys,),
+    cases=ring_attention_cases, audits=(makes_all_keys, stops_in_half),
     hints=(
         "Take one rank. Over its own keys alone you can compute an output and a log-sum-exp; over the keys of the next part as "
         "well. How are two such pairs merged?",

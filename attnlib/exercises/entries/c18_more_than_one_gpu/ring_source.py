@@ -1,11 +1,11 @@
 """The exercise ring_source."""
 
 from ...families.counts import number_cases
-from ...model import Case, Exercise, Step, alike, ways
+from ...model import Case, Exercise, Mistake, Step, alike, ways
 
 
 def ring_source_answer(do, rank, step, world):
-    return do.finish(do.wrap(do.back(rank, step), world), world)
+    return do.finish(do.wrap(do.back(rank, do.passed(step)), world), world)
 
 
 def _wrap(*functions):
@@ -21,6 +21,9 @@ RING_SOURCE_MISTAKES = (
            "With 4 ranks, from whom does rank 2 receive after step 0, and whose keys are these?",
            ("towards the next rank", {"back": lambda rank, step: rank + step},
             "The sources go up: this is where the rank's own keys have gone, not whose keys it holds."),
+           ("towards the next rank, beyond the last one", {"back": lambda rank, step: rank + step,
+                                                           "wrap": lambda source, world: source},
+            "The answer is rank + step: the sources go up where they should go down, and beyond the last rank."),
            ("step minus rank", {"back": lambda rank, step: step - rank},
             "Rank and step have changed places in the difference."),
            ("the rank before, at every step", {"back": lambda rank, step: rank - 1},
@@ -33,9 +36,9 @@ RING_SOURCE_MISTAKES = (
             "The sources lie before the rank and behind it in turn, as if keys came from both sides.")),
     *alike("At step 0 a rank holds its own keys and values, and nothing has been sent.",
            "What is the answer for step 0, and what for step 1?",
-           ("one step too early", {"back": lambda rank, step: rank - step - 1},
+           ("one step too early", {"passed": lambda step: step + 1},
             "What arrives after a step counts for that step already: at step 0 it is the part of the rank before."),
-           ("one step too late", {"back": lambda rank, step: rank - step + 1},
+           ("one step too late", {"passed": lambda step: step - 1},
             "The part is the one that was held a step before.")),
     *alike("Two numbers decide: where the rank stands, and how many steps the parts have travelled.",
            "For 4 ranks, which two ranks hold different parts at step 1?",
@@ -75,9 +78,22 @@ RING_SOURCE_MISTAKES = (
 )
 
 
+FLOAT = Mistake(
+    "rank as a floating-point number",
+    does="The answer is a floating-point number.",
+    why="A rank picks a part from a list, and Python takes whole numbers as indices and no others.",
+    ask="Which of your operations makes a floating-point number of whole ones?")
+
+
+def gives_a_float(run):
+    outcome = run(2, 1, 4)
+    pieces = outcome.answer.pieces if outcome.answer else ()
+    return FLOAT if pieces and pieces[0].values.dtype.kind == "f" else None
+
+
 def ring_source_cases():
     return [*number_cases((0, 1, 4), (1, 3, 4), (2, 1, 4), (3, 2, 5), (1, 4, 7), (6, 2, 7), (0, 5, 8), (5, 7, 8), (3, 6, 11),
-                          (10, 4, 11), (7, 31, 32), (20, 9, 32), (2, 5, 6), (4, 1, 6), (3, 4, 5)),
+                          (10, 4, 11), (7, 31, 32), (20, 9, 32), (2, 5, 6), (4, 1, 6), (3, 4, 5), (3, 0, 5)),
             *(Case("the first step", args) for args in ((2, 0, 4), (0, 0, 3), (7, 0, 8))),
             *(Case("two ranks", args) for args in ((0, 1, 2), (1, 1, 2))), Case("one rank", (0, 0, 1))]
 
@@ -88,11 +104,12 @@ EXERCISE = Exercise(
          "holds on to rank + 1, the last one to the first, after every step.",
     answer=ring_source_answer,
     steps={
+        "passed": lambda step: step,
         "back": Step(lambda rank, step: rank - step, "the difference", True),
         "wrap": lambda source, world: source % world,
         "finish": lambda source, world: source,
     },
-    cases=ring_source_cases, dtype="number",
+    cases=ring_source_cases, dtype="number", audits=(gives_a_float,),
     hints=(
         "Draw four ranks in a circle, and write into each the number of the part that it holds. Pass all parts on once, and "
         "then again.",
