@@ -26,7 +26,7 @@ from attnlib.exercises.classroom.grade import Options, grade_folder, grade_one
 from attnlib.exercises.classroom.hand_ins import collect
 from attnlib.exercises.classroom.source import Unusable
 from attnlib.exercises.engine import catalogue
-from attnlib.exercises.engine.grading import exercises
+from attnlib.exercises.engine.find import exercises
 
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="needs POSIX")
 CHAPTERS = Path(__file__).parents[1] / "chapters"

@@ -8,7 +8,7 @@ import pytest
 
 from attnlib.exercises import grade
 from attnlib.exercises.engine import catalogue
-from attnlib.exercises.engine.grading import exercises
+from attnlib.exercises.engine.find import exercises
 from attnlib.exercises.engine import prove
 from attnlib.exercises.engine.numbers import read_number
 from attnlib.exercises.engine.prove import load_answers, problems, prove_pairs, prove_singles

@@ -29,7 +29,7 @@ from numpy._core import _ufunc_config
 from attnlib.exercises import check, grade, hint, status
 from attnlib.exercises.sandbox import call as guard, limit
 from attnlib.exercises.engine import message
-from attnlib.exercises.engine.grading import exercises
+from attnlib.exercises.engine.find import exercises
 from attnlib.exercises.model import Case, Failure
 
 

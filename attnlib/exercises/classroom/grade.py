@@ -14,7 +14,7 @@ import time
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from ..engine.grading import exercises
+from ..engine.find import exercises
 from . import pages, points, process, sandbox, verdict
 from .hand_ins import HandIn, collect, printable
 from .source import Unusable

@@ -108,12 +108,12 @@ def names_in(cells, known):
 
 def two_copies():
     """(the copy that grades and that nobody else sees, what the notebook's check is handed)."""
-    from ..engine import grading
+    from ..engine import find, grading, running, usable
     from ..sandbox import call, limit
 
     trusted = types.SimpleNamespace(
-        grade=grading.grade, exercises=grading.exercises(), limit=limit, call=call.call, Clock=call.Clock,
-        binds=grading.binds, copy=grading.learners_copy, does_nothing=grading.does_nothing)
+        grade=grading.grade, exercises=find.exercises(), limit=limit, call=call.call, Clock=call.Clock,
+        binds=usable.binds, copy=running.learners_copy, does_nothing=usable.does_nothing)
     trusted.modules = [sys.modules.pop(name) for name in list(sys.modules) if name.partition(".")[0] == "attnlib"]
     import attnlib
     import attnlib.exercises.engine.grading

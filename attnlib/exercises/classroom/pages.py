@@ -4,7 +4,7 @@ from collections import Counter, defaultdict
 from html import escape
 
 from ..engine import catalogue
-from ..engine.grading import exercises
+from ..engine.find import exercises
 from .process import STATUSES
 
 MOST_TOLD, MOST_LISTED = 5, 12

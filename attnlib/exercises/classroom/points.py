@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
 
-from ..engine.grading import exercises
+from ..engine.find import exercises
 from .hand_ins import printable
 from .source import Unusable
 

@@ -18,7 +18,7 @@ import tempfile
 import time
 from dataclasses import dataclass, field
 
-from ..engine.grading import exercises
+from ..engine.find import exercises
 from . import sandbox
 
 TRIES, MOST_LEFT_OUT = 60, 8  # all tries, and those with all of the cells

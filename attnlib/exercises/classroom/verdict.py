@@ -8,7 +8,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..engine.explain import explain
-from ..engine.grading import exercises, matches, run_case
+from ..engine.find import exercises
+from ..engine.report import matches
+from ..engine.running import run_case
 from ..sandbox.answer import WIDTHS, Answer, Piece
 from ..sandbox.call import Clock, Outcome
 

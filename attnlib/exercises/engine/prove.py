@@ -16,7 +16,9 @@ from ..model import Case, Failure, arrays_of, fresh_copy
 from ..sandbox.call import Clock, call_unguarded
 from . import generic, message
 from .explain import explain
-from .grading import exercises, grade, plain, run_case
+from .find import exercises
+from .grading import grade
+from .running import plain, run_case
 
 ANSWERS = Path(__file__).resolve().parents[3] / "tests" / "exercise_answers"
 
