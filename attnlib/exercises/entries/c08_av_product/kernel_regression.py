@@ -5,7 +5,7 @@ import math
 import numpy as np
 
 from ...families.inputs import inputs
-from ...model import FLOAT16, FLOAT32, PLAIN, SQUARE, Case, Exercise, Mistake, Step, alike, each, ways
+from ...model import FLOAT16, FLOAT32, PLAIN, SQUARE, Case, Exercise, Mistake, Step, alike, ways
 
 AXES = dict(query="n_q", key="n_k", value="n_k")
 FAR, SQUARES = "a query far from all keys", "squared distances beyond the dtype"
