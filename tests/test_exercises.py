@@ -147,13 +147,32 @@ def test_catalogue_is_current_and_names_every_mistake(part, request):
             assert all(catalogue.escaped(mistake.name) in stored for mistake in catalogue.mistakes(exercise))
 
 
-def test_what_is_right_is_so_but_for_the_other_mistakes():
+def test_of_two_mistakes_each_is_told_as_it_would_be_alone():
     def dot_score(query, key):
         return np.array([[query @ key / np.sqrt(len(query))]])
 
     found = grade("dot_score", dot_score)
     assert found.mistakes == ("scaled already", "axis kept")
-    assert "Apart from the other mistakes, the values are right" in " ".join(found.message.split())
+    assert "What the second does alone: The values are right" in " ".join(found.message.split())
+    assert "What it does:" not in found.message
+
+
+def test_rows_of_cosines_are_not_said_to_sum_to_1():
+    def cosine_scores(query, key):
+        lengths = np.linalg.norm(query) * np.linalg.norm(key)
+        return (query @ key.mT / (lengths or 1)).astype(query.dtype)
+
+    found = grade("cosine_scores", cosine_scores)
+    assert found.mistakes == ("one length for all",)
+    assert "sum to 1" not in " ".join(found.message.split())
+
+
+def test_numbers_that_nearly_agree_are_shown_apart():
+    def ulp_error(computed, exact):
+        return (computed - exact) / np.spacing(np.abs(exact.astype(np.float32))).astype(np.float64)
+
+    found = grade("ulp_error", ulp_error).message
+    assert "computed = [1.5, 3.250000238, 4.999999046] (float32)" in found and "exact = [1.5, 3.25, 5.0000001]" in found
 
 
 def test_of_many_mistakes_the_first_is_said():

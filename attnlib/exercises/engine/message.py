@@ -1,5 +1,6 @@
 """Writes what was found as plain text that can be read aloud."""
 
+import itertools
 import re
 import textwrap
 
@@ -56,7 +57,7 @@ def rows(array, digits=3):
     return "[" + ", ".join(rows(item, digits) for item in array) + "]"
 
 
-def argument(name, value, about_dtype=False):
+def argument(name, value, about_dtype=False, digits=6):
     """One argument as text: its numbers if they are few, else its shape; its dtype where that matters."""
     if isinstance(value, Once):
         return f"{name} = {', '.join(rows(item, 6) for item in value.items)} (read one by one)"
@@ -71,7 +72,7 @@ def argument(name, value, about_dtype=False):
     view = "" if value.flags.c_contiguous else ", not contiguous: the axes lie in another order in memory"
     if value.size > READABLE:
         return f"{name} of shape {value.shape}{dtype}{view}"
-    return f"{name} = {rows(value, 6)}{dtype}{view}"
+    return f"{name} = {rows(value, digits)}{dtype}{view}"
 
 
 def _arguments(name, arrays):
@@ -98,10 +99,18 @@ def smallest(exercise, seen, wrong):
     one = first_to_show(seen, wrong)
     case = seen[one].case
     about_dtype = exercise.dtype == "input" and any(dtype not in ("", case.dtype) for dtype in seen[one].dtypes)
-    arguments = [argument(name, value, about_dtype) for name, value in zip(exercise.parameters, case.args)]
+    digits = 10 if _alike(case.args) else 6
+    arguments = [argument(name, value, about_dtype, digits) for name, value in zip(exercise.parameters, case.args)]
     lines = ["Smallest input that shows it:"] + [indented(line) for line in arguments]
     wanted = exercise.predict((), seen[one].index)
     return "\n".join(lines + _difference(exercise, seen[one], wanted))
+
+
+def _alike(args):
+    """Whether two arrays of numbers differ somewhere by less than six digits show."""
+    arrays = [arg for arg in args if isinstance(arg, np.ndarray) and arg.dtype.kind == "f"]
+    return any(a.shape == b.shape and ((a != b) & np.isclose(a, b, rtol=1e-6, atol=0)).any()
+               for a, b in itertools.combinations(arrays, 2))
 
 
 def first_to_show(seen, wrong):
@@ -262,7 +271,8 @@ def _row_factor(a, b):
 
 
 def _sums(a, b):
-    are_weights = b.ndim > 0 and ((b >= 0) & (b <= 1)).all() and ((b > 0) & (b < 1)).any()  # whole numbers are positions
+    whole = np.isclose(b, np.rint(b), rtol=0)  # positions, or cosines of vectors at right angles
+    are_weights = b.ndim > 0 and ((b >= 0) & (b <= 1)).all() and not whole.all()
     if not are_weights or not np.isfinite(a).all() or not np.allclose(b.sum(axis=-1), 1):
         return ""
     if np.allclose(a.sum(axis=-1), 1):
@@ -460,19 +470,13 @@ def mistake_lines(finding, first=False):
     lines = []
     for place, (does, name) in enumerate(texts):
         which = f"The {ORDER[min(place, 4)]} mistake" if len(texts) > 1 else "The mistake"
-        lines += [f"What it does: {does if len(texts) == 1 else apart(does)}", f"{which}: {name}", ""]
+        what = f"What the {ORDER[min(place, 4)]} does alone" if len(texts) > 1 else "What it does"
+        lines += [f"{what}: {does}", f"{which}: {name}", ""]
         if first and len(texts) > 1:
             named = "; ".join(name.partition(". ")[0] for _, name in texts[1:])
             rest = f"Besides: {named}" if len(texts) < 4 else "More is wrong besides"
             return [*lines, f"{rest}. Mend the first mistake first, and check again.", ""]
     return lines
-
-
-def apart(does):
-    """What a mistake does beside others: what it says is right is so but for them."""
-    if re.match(r"[^.:]*\b(is|are) right\b", does):
-        return f"Apart from the other mistakes, {does[0].lower()}{does[1:]}"
-    return does
 
 
 def questions(finding, most=2):
