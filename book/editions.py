@@ -191,7 +191,16 @@ def pack(folder, name):
                    and path.parent.name != bundle.name())
     with zipfile.ZipFile(folder / name, "w", zipfile.ZIP_DEFLATED) as archive:
         for path in files:
-            archive.write(path, Path(name).stem / path.relative_to(folder))
+            inside = Path(name).stem / path.relative_to(folder)
+            if path.name == "index.html":
+                archive.writestr(str(inside), without_archive(path))
+            else:
+                archive.write(path, inside)
+
+
+def without_archive(path):
+    """The first page without the way to what it then lies in."""
+    return re.sub(r'<a href="[^"]*\.zip" download>.*?</a>', "", path.read_text(encoding="utf-8"))
 
 
 def setup(app):

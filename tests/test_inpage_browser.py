@@ -232,8 +232,11 @@ def test_two_exercises_take_turns(softmax):
     row.press("Check")
     row.done_with("Waiting")
     row.press("Stop")
+    row.done_with("Stopped.")  # at once, not when its turn comes
+    softmax.done_with("Running.")
+    row.press("Check")
     softmax.press("Stop")
-    row.done_with("Stopped.")
+    assert "softmax_row: not yet." in row.said()
 
 
 @pytest.mark.parametrize("has_editor", [True, False])
@@ -251,6 +254,45 @@ def test_the_keyboard_alone(softmax, monkeypatch, has_editor):
     assert "no maximum subtracted" in softmax.said()
     page.keyboard.press("Tab")
     assert page.evaluate("document.activeElement.textContent") == "Check"
+
+
+def test_who_stops_by_key_goes_on_there(softmax):
+    page = softmax.page
+    here = lambda: page.evaluate("document.activeElement.textContent")
+    softmax.type(ENDLESS)
+    softmax.press("Check")
+    softmax.panel.get_by_role("button", name="Stop").press("Enter")
+    softmax.done_with("Stopped.")
+    assert here() == "Check"
+    cell = page.get_by_role("group", name="Code cell").first
+    cell.get_by_role("button", name="Run").press("Enter")
+    cell.get_by_role("button", name="Stop").press("Enter")
+    cell.get_by_text("Stopped.").wait_for()
+    assert here() == "Run"
+
+
+def test_a_hint_is_read_aloud_alone_and_each_cell_by_its_own_name(softmax):
+    softmax.page.get_by_text("The first check loads Python").first.wait_for()
+    softmax.press("Hint")
+    assert softmax.panel.get_by_role("status").inner_text().strip().startswith("softmax, hint 1 of 4:")
+    cells = softmax.page.locator("[aria-label^='Code cell']")
+    names = cells.evaluate_all("cells => cells.map((cell) => cell.getAttribute('aria-label'))")
+    assert len(names) > 10 and len(set(names)) == len(names)
+    signs = [line for line in softmax.page.locator("article").aria_snapshot().splitlines()
+             if "Predict, then open" in line and any("\ue000" <= letter <= "\uf8ff" for letter in line)]
+    assert signs == []
+
+
+def test_how_far_python_is_loaded_does_not_contradict_what_was_announced(softmax):
+    page = softmax.page
+    page.evaluate("""() => {
+        window.seen = new Set();
+        const look = () => document.querySelectorAll(".inpage-line").forEach((line) => seen.add(line.textContent));
+        new MutationObserver(look).observe(document.body, { childList: true, subtree: true });
+    }""")
+    softmax.check(RIGHT)
+    seen = page.evaluate("[...seen]")
+    assert "100 %" in seen and not any(" of " in text and "MB" in text for text in seen)
 
 
 @pytest.mark.parametrize("look", [("light", 1280), ("dark", 1280), ("dark", 390)])
@@ -278,6 +320,11 @@ def test_other_cells_run_in_order_and_can_be_edited(softmax):
     page.keyboard.insert_text("total.round(3) * 2")
     page.keyboard.press("Control+Enter")
     panel.locator("pre", has_text="34.908").wait_for()
+    text = panel.locator("xpath=..").get_by_role("textbox", name="Code cell")
+    panel.get_by_role("button", name="Start over").click()
+    assert "ratio" in text.inner_text()
+    panel.get_by_role("button", name="Bring it back").click()
+    assert text.inner_text() == "total.round(3) * 2"
 
 
 def test_what_rests_on_torch_offers_no_run_and_the_rest_prints_what_the_book_prints(page, address):
@@ -313,6 +360,16 @@ def test_progress_goes_into_a_file_and_comes_back(softmax, chromium, address, tm
     other.locator("#your-progress", has_text="holds no progress").wait_for()
     other.goto(address + PAGE)
     assert Exercise(other, "softmax").box.input_value() == RIGHT
+    Exercise(other, "softmax").type(PLAIN)
+    for answer, text in (("dismiss", PLAIN), ("accept", RIGHT)):
+        other.goto(address + "chapters/index.html")
+        other.once("dialog", lambda dialog: (asked.append(dialog.message), getattr(dialog, answer)()))
+        asked = []
+        other.locator("#your-progress input").set_input_files(tmp_path / "progress.json")
+        other.locator("#your-progress", has_text="Read from progress.json").wait_for()
+        assert "another text for 1 of the answers" in asked[0]
+        other.goto(address + PAGE)
+        assert Exercise(other, "softmax").box.input_value() == text
     other.context.close()
 
 
@@ -526,6 +583,29 @@ def test_a_finger_moves_the_query_and_paints_but_scrolls_beside_them(chromium, a
 
 
 @pytest.mark.parametrize("kind", PLACE_OF)
+@pytest.mark.parametrize("width", [320, 195])  # a small phone; one at 200 %
+def test_what_is_moved_keeps_to_a_narrow_page(page, place, kind, width):
+    page.set_viewport_size({"width": width, "height": 422})
+    panel = place(kind)
+    assert panel.bounding_box()["width"] < width
+    for slider in panel.locator("input").all():
+        box = slider.bounding_box()
+        assert 0 < box["x"] and box["x"] + box["width"] < width
+    page.evaluate("window.scrollTo({ left: 500, behavior: 'instant' })")
+    wide = page.locator(".inpage-move table").evaluate_all("""tables => tables.filter((table) => {
+        const room = table.closest(".inpage-move");
+        return table.getBoundingClientRect().right > room.getBoundingClientRect().right
+            && getComputedStyle(room).overflowX !== "auto";
+    }).length""")
+    assert wide == 0
+
+
+def test_a_slider_is_named_once(place):
+    said = place("softmax").aria_snapshot()
+    assert said.count("Score of cat") == 2  # the slider and its field
+
+
+@pytest.mark.parametrize("kind", PLACE_OF)
 @pytest.mark.parametrize("look", [("light", 1280), ("dark", 390)])
 def test_what_is_moved_is_accessible(page, place, kind, look):
     page.emulate_media(color_scheme=look[0])
@@ -549,6 +629,50 @@ def test_without_scripts_nothing_to_move_is_shown(chromium, address):
         assert page.locator(f"[data-move={kind}]").evaluate(
             "place => place.previousElementSibling.querySelector('img') !== null")
     context.close()
+
+
+# --- the page around them, on a phone ---
+
+@pytest.fixture
+def phone(chromium, address):
+    context = chromium.new_context(viewport={"width": 390, "height": 844}, has_touch=True, is_mobile=True)
+    context.set_default_timeout(PATIENCE)
+    page = context.new_page()
+    page.goto(address + PAGE)
+    yield page
+    context.close()
+
+
+def test_a_link_of_the_contents_leads_below_them(phone):
+    phone.locator("button.secondary-toggle:visible").tap()
+    phone.locator("dialog[open] a[href='#from-scores-to-shares']").tap()
+    phone.wait_for_timeout(1000)
+    assert phone.locator("dialog[open]").count() == 0
+    assert 0 <= phone.locator("#from-scores-to-shares").bounding_box()["y"] < 200
+    phone.locator("button.secondary-toggle:visible").tap()  # they can be opened again
+    phone.locator("dialog[open] a[href='#from-scores-to-shares']").wait_for()
+
+
+@pytest.mark.parametrize("opener", ["primary-toggle", "secondary-toggle", "search-button", "theme-switch-button"])
+def test_who_presses_by_key_goes_on_there(phone, opener):
+    phone.locator(f"button.{opener}:visible").press("Enter")
+    phone.wait_for_timeout(500)
+    phone.keyboard.press("Escape")
+    phone.wait_for_timeout(500)
+    assert opener in phone.evaluate("document.activeElement.className")
+
+
+def test_nothing_lies_on_what_is_typed(phone):
+    phone.set_viewport_size({"width": 390, "height": 420})
+    Exercise(phone, "softmax").box.tap()
+    phone.wait_for_timeout(500)
+    top = phone.locator("#pst-back-to-top")
+    for _ in range(2):  # upwards the theme shows it
+        phone.evaluate("scrollBy({ top: -30, behavior: 'instant' })")
+        phone.wait_for_timeout(300)
+    assert not top.is_visible()
+    phone.evaluate("document.activeElement.blur(); scrollBy({ top: -30, behavior: 'instant' })")
+    top.wait_for()
 
 
 # --- the same verdicts as in CPython ---

@@ -292,6 +292,8 @@ def test_the_archive_holds_the_book_below_one_folder(book):
         assert f"{path.stem}/{name}" in names
     index = (book / "chapters" / "index.html").read_text("utf-8")
     assert f'<a href="../{path.name}" download>' in index
+    packed = zipfile.ZipFile(path).read(f"{path.stem}/chapters/index.html").decode("utf-8")
+    assert "</h1>" in packed and ".zip" not in packed  # it does not hold itself
 
 
 # --- without the solutions --------------------------------------------------

@@ -19,6 +19,21 @@ document.addEventListener("DOMContentLoaded", () => {
   });
 });
 
+// The theme takes the focus from a pressed button, for its tooltip to go: who
+// presses by key goes on there, also after the menu or search that it opened.
+let pressed = null;
+const goOn = () => {
+  if (document.activeElement === document.body) pressed?.focus();
+};
+document.addEventListener("click", ({ detail, target }) => {
+  pressed = detail === 0 ? target.closest("button") : null;
+  setTimeout(goOn);
+  // On a phone the contents lie over the page: a link leads below them.
+  const link = target.closest("dialog a[href]");
+  if (link?.hash) link.closest("dialog").close();
+}, true);
+document.addEventListener("close", () => setTimeout(goOn), true);
+
 // The theme makes wide code and tables scroll in themselves, also with the
 // arrow keys; this does the same for wide formulas.
 const scrollWideFormulas = () => all(".bd-article .math").forEach((formula) => {

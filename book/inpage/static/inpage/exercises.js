@@ -53,11 +53,31 @@
       show("");
       const result = await ask(question, say);
       isBusy = false;
+      // Who has pressed Stop by key would be left without a place.
+      if (document.activeElement === halt) row.firstChild.focus();
       halt.disabled = true;
       say(result.failed || result.stopped ? result.message : "");
       return result;
     };
     return { element, row, say, show, busily };
+  };
+
+  // A button that puts the original into the box, and then what it took away.
+  const startOver = (button, original, box) => {
+    let before = null;
+    const show = () => { button.textContent = before === null ? "Start over" : "Bring it back"; };
+    const press = () => {
+      const text = box().text();
+      const [next, taken] = before === null && text !== original ? [original, text] : [before ?? original, null];
+      box().put(next); // which forgets
+      before = taken;
+      show();
+    };
+    const forget = () => {
+      before = null;
+      show();
+    };
+    return { press, forget };
   };
 
   const firstTime = `The first check loads Python into this page: ${data.megabytes} MB, once.`;
@@ -66,7 +86,6 @@
     const { name, hints } = JSON.parse(script.textContent);
     const original = code(stub);
     let given = 0;
-    let before = null; // what Start over took away
 
     const check = async () => {
       const result = await parts.busily({ kind: "check", name,
@@ -79,20 +98,12 @@
       given = Math.min(given + 1, hints.length);
       parts.show(unwrap(hints[given - 1]), "hint");
     };
-    const startOver = () => {
-      const next = before ?? original;
-      before = before === null && box.text() !== original ? box.text() : null;
-      const undo = before;
-      box.put(next);
-      before = undo;
-      over.textContent = before === null ? "Start over" : "Bring it back";
-    };
+    const over = button("Start over", () => undo.press());
+    const undo = startOver(over, original, () => box);
     const onChange = (text) => {
       keep(name, text, original);
-      before = null;
-      over.textContent = "Start over";
+      undo.forget();
     };
-    const over = button("Start over", startOver);
     const parts = panel(`Exercise ${name}`, [
       button("Check", check, { className: "inpage-main", title: "Ctrl-Enter" }),
       button("Hint", hint), over]);
@@ -100,7 +111,7 @@
       label: `Your answer to ${name}`, onChange, onCheck: check });
     const done = make("span", { className: "inpage-done" });
     parts.row.append(done);
-    parts.say(firstTime);
+    parts.say("", firstTime);
     stub.hidden = script.nextElementSibling.hidden = true;
     stub.after(box.place, parts.element);
     cells.push({ cell: stub, text: box.text });
@@ -113,6 +124,7 @@
   const other = (cell) => {
     const original = code(cell);
     const key = `${DOCUMENTATION_OPTIONS.pagename} ${original}`;
+    const label = `Code cell ${cells.length + 1}`; // one of many in a list of buttons
     let box = null;
     const text = () => box?.text() ?? original;
     const run = async () => {
@@ -120,16 +132,19 @@
       if (result && "restart" in result) parts.show(result.message || "It prints nothing.");
     };
     const openEditor = (kept) => {
-      box = editor(kept ?? original, { label: "Code cell", onCheck: run,
-        onChange: (next) => keep(key, next, original) });
+      const undo = startOver(edit, original, () => box);
+      box = editor(kept ?? original, { label, onCheck: run, onChange: (next) => {
+        keep(key, next, original);
+        undo.forget();
+      } });
       listing(cell).closest(".cell_input").after(box.place);
       listing(cell).closest(".cell_input").hidden = true;
       edit.textContent = "Start over";
-      edit.onclick = () => box.put(original);
+      edit.onclick = undo.press;
       if (!kept) box.place.querySelector("textarea").focus();
     };
     const edit = button("Edit", () => openEditor());
-    const parts = panel("Code cell", [button("Run", run), edit]);
+    const parts = panel(label, [button("Run", run), edit]);
     parts.element.classList.add("inpage-quiet");
     listing(cell).closest(".cell_input").after(parts.element);
     const kept = read().typed[key];

@@ -52,8 +52,9 @@ Object.assign(inPage, (() => {
     field.oninput = () => take(field);
     field.onchange = () => { field.value = now; }; // no other than what is used
     const set = (next) => { range.value = next; field.value = next; now = next; };
-    const line = make("div", { className: "inpage-slider" },
-      make("span", { textContent: name }), range, field);
+    const shown = make("span", { textContent: name });
+    shown.setAttribute("aria-hidden", true); // both inputs say it
+    const line = make("div", { className: "inpage-slider" }, shown, range, field);
     return { line, set };
   };
   const button = (textContent, onclick) => make("button", { type: "button", textContent, onclick });

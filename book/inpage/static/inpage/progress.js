@@ -58,9 +58,14 @@
     } catch { /* said below */ }
     if (!isTexts(given?.done) || !isTexts(given?.typed))
       return say("This file holds no progress that this page has saved.");
+    const here = read().typed;
+    const changed = Object.keys(given.typed).filter((name) =>
+      name in here && here[name] !== given.typed[name]);
+    const isKept = changed.length && !confirm(`This browser holds another text for ${changed.length} of `
+      + "the answers in the file. Take the file's, and lose those here?");
     change((kept) => {
       Object.assign(kept.done, given.done);
-      Object.assign(kept.typed, given.typed);
+      kept.typed = isKept ? { ...given.typed, ...kept.typed } : { ...kept.typed, ...given.typed };
     });
     say(`Read from ${file.name}, and added to what was here.`);
   };

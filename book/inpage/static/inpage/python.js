@@ -13,12 +13,11 @@ window.inPage = (() => {
     element.append(...children);
     return element;
   };
-  const megabytes = (bytes) => (bytes / 1e6).toFixed(1);
 
   let worker = null;
   let isReady = false;
   let current = null; // {id, say, resolve, timer}
-  let queue = Promise.resolve();
+  const waiting = []; // the same, in the order of their presses
   let count = 0;
 
   const start = () => {
@@ -33,10 +32,15 @@ window.inPage = (() => {
     worker = null;
     isReady = false;
   };
+  const renew = () => { // ready again before the next question
+    end();
+    start();
+  };
   const finish = (result) => {
     clearTimeout(current?.timer);
     current?.resolve(result);
     current = null;
+    next();
   };
   const fail = (why) => {
     end();
@@ -50,8 +54,9 @@ window.inPage = (() => {
       isReady = true;
       return begin();
     }
+    // Not in MB: what is counted is unpacked, what was announced is not.
     if (message.loaded) current?.say("Loading Python.",
-      `${megabytes(message.loaded)} of ${megabytes(data.bytes)} MB`);
+      `${Math.round(100 * message.loaded / data.bytes)} %`);
     if (!current || message.id !== current.id) return;
     if (message.announce) {
       current.say("Running what stands above.", message.announce);
@@ -62,9 +67,8 @@ window.inPage = (() => {
     if (message.result) answered(message.result);
   };
   const answered = (result) => {
-    if (result.restart) end();
+    if (result.restart) renew();
     finish(result);
-    if (result.restart) start(); // ready again before the next question
   };
   const begin = () => {
     if (!current) return;
@@ -79,29 +83,30 @@ window.inPage = (() => {
       + "Something here does not end, or is much too slow."), longest * 1000);
   };
   const stop = (message = "Stopped.") => {
-    const wasReady = isReady;
-    end();
+    if (isReady) renew();
+    else end();
     finish({ stopped: true, message });
-    if (wasReady) start();
   };
-
-  const cancelled = new Set(); // before their turn came
-  const stopIt = (say) => current?.say === say ? stop() : cancelled.add(say);
+  const stopIt = (say) => {
+    if (current?.say === say) return stop();
+    const place = waiting.findIndex((question) => question.say === say);
+    waiting.splice(place, 1)[0].resolve({ stopped: true, message: "Stopped." });
+  };
 
   // One question: {kind, name, source, texts}; `say` gets what goes on, and
   // in a second text how far it is.
-  const ask = (question, say) => {
+  const ask = (question, say) => new Promise((resolve) => {
     const id = (count += 1);
+    waiting.push({ id, say, resolve, question: { ...question, id } });
     if (current) say("Waiting for what runs before.");
-    const turn = queue.then(() => cancelled.delete(say) ? {
-      stopped: true, message: "Stopped." } : new Promise((resolve) => {
-      current = { id, say, resolve, question: { ...question, id } };
-      if (!worker) start();
-      if (isReady) begin();
-      else say("Loading Python.");
-    }));
-    queue = turn;
-    return turn;
+    else next();
+  });
+  const next = () => {
+    current = waiting.shift() ?? null;
+    if (!current) return;
+    if (!worker) start();
+    if (isReady) begin();
+    else current.say("Loading Python.");
   };
 
   const isServed = location.protocol.startsWith("http");
