@@ -156,6 +156,16 @@ def test_what_is_right_is_so_but_for_the_other_mistakes():
     assert "Apart from the other mistakes, the values are right" in " ".join(found.message.split())
 
 
+@pytest.mark.parametrize("name, function, said", [
+    ("kv_cache_bytes", lambda batch, n, n_layers, h_kv, d_head, itemsize: batch * n * h_kv * d_head * itemsize,
+     "Apart from the other mistakes, one array is counted: the answer is half"),
+    ("attention_flops", lambda n_q, n_k, d_k, d_v: n_q * n_k * d_k * d_v,
+     "Or: Apart from the other mistakes, the answer is half"),
+])
+def test_what_is_half_is_so_but_for_the_other_mistakes(name, function, said):
+    assert said in " ".join(grade(name, function).message.split())
+
+
 def test_of_many_mistakes_the_first_is_said():
     def av_product(weights, value):
         output = np.zeros(value.shape[-1])

@@ -453,7 +453,8 @@ def mistake_lines(finding, first=False):
     sure, either = common(finding.sets)
     texts = [(m.does, f"{m.name}. {m.why}") for m in sure]
     if either:
-        own = [next((m.does for m in other if m not in sure), "") for other in finding.sets[:2]]
+        own = [[m.does for m in other if m not in sure] for other in finding.sets[:2]]
+        own = [apart(does[0]) if len(does) > 1 or does and (sure or finding.generic) else "".join(does) for does in own]
         does = own[0] if own[0] == own[-1] else f"One of two: {own[0]} Or: {own[-1]}"
         texts.append((does, f"either {', or '.join(either)}. What came back does not tell which."))
     texts += [(m.does, f"{m.name}. {m.why}") for m in finding.generic.values()]
@@ -469,8 +470,9 @@ def mistake_lines(finding, first=False):
 
 
 def apart(does):
-    """What a mistake does beside others: what it says is right is so but for them."""
-    if re.match(r"[^.:]*\b(is|are) right\b", does):
+    """What a mistake does beside others: what it says is right, or a number of times too large, is so but for them."""
+    size = r"(?!One of two|The scores).*\b(times too|half (of|the number)|what it should be)\b"  # the scores are so beside others
+    if re.match(r"[^.:]*\b(is|are) right\b", does) or re.match(size, does):
         return f"Apart from the other mistakes, {does[0].lower()}{does[1:]}"
     return does
 
