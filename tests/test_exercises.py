@@ -175,6 +175,16 @@ def test_numbers_that_nearly_agree_are_shown_apart():
     assert "computed = [1.5, 3.250000238, 4.999999046] (float32)" in found and "exact = [1.5, 3.25, 5.0000001]" in found
 
 
+@pytest.mark.parametrize("name, function, said", [
+    ("kv_cache_bytes", lambda batch, n, n_layers, h_kv, d_head, itemsize: batch * n * h_kv * d_head * itemsize,
+     "What the first does alone: One array is counted: the answer is half"),
+    ("attention_flops", lambda n_q, n_k, d_k, d_v: n_q * n_k * d_k * d_v,
+     "Or: Of 2 mistakes, the first alone: The answer is half"),
+])
+def test_what_is_half_is_said_of_that_mistake_alone(name, function, said):
+    assert said in " ".join(grade(name, function).message.split())
+
+
 def test_of_many_mistakes_the_first_is_said():
     def av_product(weights, value):
         output = np.zeros(value.shape[-1])

@@ -463,7 +463,7 @@ def mistake_lines(finding, first=False):
     sure, either = common(finding.sets)
     texts = [(m.does, f"{m.name}. {m.why}") for m in sure]
     if either:
-        own = [next((m.does for m in other if m not in sure), "") for other in finding.sets[:2]]
+        own = [effect([m.does for m in other if m not in sure]) for other in finding.sets[:2]]
         does = own[0] if own[0] == own[-1] else f"One of two: {own[0]} Or: {own[-1]}"
         texts.append((does, f"either {', or '.join(either)}. What came back does not tell which."))
     texts += [(m.does, f"{m.name}. {m.why}") for m in finding.generic.values()]
@@ -477,6 +477,11 @@ def mistake_lines(finding, first=False):
             rest = f"Besides: {named}" if len(texts) < 4 else "More is wrong besides"
             return [*lines, f"{rest}. Mend the first mistake first, and check again.", ""]
     return lines
+
+
+def effect(does):
+    """What the first of the mistakes does; beside others it need not be seen."""
+    return f"Of {len(does)} mistakes, the first alone: {does[0]}" if len(does) > 1 else "".join(does)
 
 
 def questions(finding, most=2):

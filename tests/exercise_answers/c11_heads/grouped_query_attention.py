@@ -189,6 +189,12 @@ def grouped_along_the_positions(query, key, value):
     return attend(query, np.repeat(key, times, axis=-2), np.repeat(value, times, axis=-2))
 
 
+@answers.wrong("repeated h_kv times")
+def grouped_by_the_key_heads(query, key, value):
+    h_kv = key.shape[-3]
+    return attnlib.attention(query, np.repeat(key, h_kv, axis=-3), np.repeat(value, h_kv, axis=-3))
+
+
 @answers.wrong("h_kv // h instead of h // h_kv")
 def grouped_quotient_upside_down(query, key, value):
     times = key.shape[-3] // query.shape[-3]

@@ -158,7 +158,7 @@ GROUPED_MISTAKES = (
                *_reading(lambda i, h, h_kv: [int(own) // (h_kv // h) for own in i])),
             "h_kv // h is 0, unless there are as many key heads as query heads: then no key head is left."),
            ("repeated h_kv times", _matched(_repeat(lambda h, h_kv: h_kv)),
-            "It works only where h is h_kv squared, or h_kv is 1 and h as well."),
+            "It works only where h is h_kv squared, or where h_kv is 1 and that one key head broadcasts."),
            ("size of a group fixed in the code", _reading(*(
                lambda i, h, h_kv, c=c, last=last: np.minimum(i // c, h_kv - 1) if last else i // c
                for last in (True, False) for c in (2, 4, 8))),

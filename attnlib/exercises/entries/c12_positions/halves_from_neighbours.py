@@ -89,7 +89,7 @@ EXERCISE = Exercise(
                 "The columns of each head run backwards.")),
         *alike("Every head turns its own features: its columns stay among themselves.",
                "Which columns of w belong to head 0, before and after?",
-               ("heads ignored", {"heads": lambda n_heads, d_model: 1}, "The even columns of the whole matrix come first."),
+               ("heads ignored", {"heads": lambda n_heads, d_model: 1}, "The whole matrix is reordered as if it were one head."),
                ("n_heads and d_head swapped", {"heads": lambda n_heads, d_model: d_model // n_heads},
                 "The columns are cut into blocks of n_heads columns each."),
                ("heads reordered", {"reorder": _among_heads}, "Whole heads change places, and their columns stay as they were."),
