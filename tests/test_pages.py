@@ -210,6 +210,7 @@ BAD_SLIDES = {
         slide("<p>42 dogs</p>") + slide('<p class="fragment answer">b</p>',
                                         attributes=ASKED),
 }
+LINES = ("o = \\frac{u = 1}{\\ell}", "= \\sum_j a_j v_j", "u + v + w", "o_{\\text{far}} \\le t")
 OF_THE_DECK = ("has the code", "shows its answer", '"42 dogs"')
 
 
@@ -228,6 +229,8 @@ def deck_folder(tmp_path_factory):
     for number, text in enumerate(BAD_SLIDES.values()):
         (folder / f"{number:02}.slides.html").write_text(
             DECK.format("y^2", text), "utf-8")
+    (folder / "lines.slides.html").write_text(DECK.format("y", slide("".join(
+        f'<div class="math">\\[{line}\\]</div>' for line in LINES))), "utf-8")
     (folder / "note.slides.html").write_text(
         DECK.format("\\left(1", slide()), "utf-8")
     return folder
@@ -282,6 +285,25 @@ def test_a_printed_slide_keeps_its_room(deck_folder):
                 "(({padding, display, height}) => [padding, display, height])"
                 "(getComputedStyle(document.querySelector('.pdf-page section')))")
     assert asyncio.run(room()) == ["36px 64px 56px", "flex", "720px"]
+
+
+SIGNS = """() => [...document.querySelectorAll(".wall mjx-math")].map((line) => [
+    line.querySelector(":scope > mjx-mo[space='4'], :scope > mjx-mo:first-child"), line]
+    .map((e) => e && Math.round(e.getBoundingClientRect().left)))"""
+
+
+@needs_chromium
+@pytest.mark.parametrize("view", ["#/1", "?view=print"])
+def test_a_derivation_goes_down_its_signs(deck_folder, view):
+    async def signs():
+        async with browser.opened() as chromium:
+            page = await chromium.new_page(viewport={"width": 1920, "height": 1080})
+            await page.goto((deck_folder / "lines.slides.html").as_uri() + view)
+            await page.evaluate("window.deckIsReady")
+            return await page.evaluate(SIGNS)
+    (first, _), (second, begins), (none, _), (last, start) = asyncio.run(signs())
+    assert max(first, second, last) - min(first, second, last) <= 1
+    assert none is None and begins == second > start  # the longest left side begins first
 
 
 # --- without a browser ------------------------------------------------------

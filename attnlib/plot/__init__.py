@@ -7,8 +7,8 @@ Needs matplotlib (`pip install attnlib[plot]`).
 
 from attnlib.plot.attention import attention_shapes, contract, nan_on_the_way, scores_to_weights
 from attnlib.plot.av_product import (
-    contributions, convex_combination, hulls_by_round, losses_by_width, moved_weight, one_query, output_matrix,
-    regression,
+    contributions, convex_combination, hulls_by_round, losses_by_width, means_so_far, moved_weight, one_query,
+    output_matrix, regression,
 )
 from attnlib.plot.common import COLORS
 from attnlib.plot.cover import card, overview
@@ -25,6 +25,7 @@ from attnlib.plot.heads import (
     by_seed, cache_per_position, emergence, error_by_heads, learned_rows, looked_at_and_used, rows_of_weights,
     split_and_reshaped, two_maps,
 )
+from attnlib.plot.measured import amounts, before_and_after, spread_against
 from attnlib.plot.positions import angle_errors, arcs_seen, beyond_training, counter_and_waves, dials
 from attnlib.plot.raw_scores import (
     broadcast, flow, mask_gallery, masked_scores, references, score_matrix, score_spread, two_tables,
