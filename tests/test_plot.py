@@ -46,6 +46,10 @@ FIGURES = {
     "score_spread": ({4: LINE}, {4: LINE}),
     "smooth_maximum": (LINE, LINE, LINE),
     "convex_combination": (VALUE, WEIGHTS, WEIGHTS @ VALUE, WORDS),
+    "means_so_far": (VALUE, np.cumsum(VALUE, axis=0) / np.arange(1, 5)[:, None], WORDS),
+    "amounts": ({"a": {"x": 5.0, "y": -0.2}, "b": {"x": 0.9, "y": 0.1}}, ".2f", "weights"),
+    "spread_against": ((1, 2, 4, 8, 16), {"a": np.stack([LINE, LINE + 1, LINE + 2]), "b": LINE + 3}, "x", "y", "xy", (2, "level")),
+    "before_and_after": ({"a": (WEIGHTS, WEIGHTS), "b": (WEIGHTS, WEIGHTS[::-1])}, WORDS, ("scores", "scores + 3")),
     "one_query": (SCORES, WEIGHTS, VALUE, WEIGHTS @ VALUE, WORDS),
     "memory_against_n": (RECORD,),
     "memories": (4800, 64),
@@ -158,6 +162,23 @@ def test_every_contender_is_named_where_its_line_ends():
     axes, = plt.gcf().axes
     assert {text.get_text() for text in axes.texts} == {"attnlib online", "torch SDPA", "the output alone"}
     assert all(list(line.get_xdata()) == [256, 512] for line in axes.lines)
+    plt.close("all")
+
+
+def test_every_curve_is_named_at_its_end_and_no_name_lies_on_another():
+    plot.spread_against((1, 10, 100), {"a": (1.0, 2.0, 3.0), "b": (1.0, 2.0, 3.1)}, "x", "y", log="x")
+    axes, = plt.gcf().axes
+    (left, low), (also_left, high) = (axes.transData.transform(text.xy) for text in axes.texts)
+    assert [text.get_text() for text in axes.texts] == ["a", "b"] and left == also_left
+    assert high - low >= 9 * plt.gcf().dpi / 72  # the height of a letter
+    plt.close("all")
+
+
+def test_a_bar_has_its_number_at_its_end():
+    plot.amounts({"a": {"x": 1234.0, "y": -0.5}}, ",.1f")
+    axes, = plt.gcf().axes
+    assert [text.get_text() for text in axes.texts] == ["1,234.0", "−0.5"]
+    assert [bar.get_width() for bar in axes.patches] == [1234.0, -0.5]
     plt.close("all")
 
 

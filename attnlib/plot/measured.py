@@ -6,11 +6,11 @@ from attnlib.plot.common import COLORS, in_book_style, spread_out, subplots
 
 
 @in_book_style
-def amounts(panels, form=",.3g", name="scores"):
-    """Bars with their numbers in this form, {title: {label: number}}: a panel with a scale of its own for each title."""
+def amounts(panels, form=",.3g", name="scores", one_scale=False):
+    """Bars with their numbers in this form, {title: {label: number}}: a panel for each title, with a scale of its own or one for all."""
     labels = list(next(iter(panels.values())))
     height = 0.75 + 0.32 * len(labels)
-    for axes, (title, numbers) in zip(subplots(height, "abc"[:len(panels)], sharey=True), panels.items()):
+    for axes, (title, numbers) in zip(subplots(height, "abc"[:len(panels)], sharey=True, sharex=one_scale), panels.items()):
         drawn = axes.barh(range(len(labels)), [numbers[label] for label in labels], color=COLORS[name], height=0.62)
         written = [format(numbers[label], form).replace("-", "−") for label in labels]
         axes.bar_label(drawn, written, padding=3, fontsize=10)
@@ -36,7 +36,7 @@ def spread_against(x, curves, across, up, log="", level=None, names=("output", "
         ends.append((label, middle[-1], color))
     if level:
         axes.axhline(level[0], color=COLORS["scores"], linestyle="--", linewidth=1)
-        axes.annotate(level[1], (0.02, level[0]), xycoords=("axes fraction", "data"), xytext=(0, 3),
+        axes.annotate(level[1], (0.98, level[0]), xycoords=("axes fraction", "data"), xytext=(0, 3), ha="right",
                       textcoords="offset points", fontsize=9)
     axes.set(xlabel=across, ylabel=up)
     on_ticks(axes, x, log)
