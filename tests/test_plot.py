@@ -24,7 +24,10 @@ VALUE = np.array([[0.0, 1.0], [2.0, 2.0], [3.0, 0.0], [1.0, -1.0]])
 MASKED = attnlib.mask_scores(np.ones((3, 3)), attnlib.causal_mask(3, 3))
 LINE = np.linspace(0, 1, 5)
 WORDS = ["Ada's", "old", "cat", "sleeps"]
-RECORD = {"ladder": [{"n": 512, "steps": {name: {"ms": {"median": ms, "low": 0.9 * ms, "high": 1.1 * ms}}
+RECORD = {"times": [{"n": n, "is_causal": is_causal, "factor": 1, "contenders": {
+              name: {"ms": {"median": n * ms}} for name, ms in (("attnlib online", 1), ("JAX", 3))}}
+              for n in (256, 512) for is_causal in (False, True)],
+          "ladder": [{"n": 512, "steps": {name: {"ms": {"median": ms, "low": 0.9 * ms, "high": 1.1 * ms}}
                                           for name, ms in (("naive", 9), ("1 blocks", 2))}}],
           "memory": [{"n": n, "contender": name, "MiB": n * mib} for n in (256, 512)
                      for name, mib in (("attnlib online", 0.1), ("torch SDPA", 0))]}
@@ -52,6 +55,8 @@ FIGURES = {
     "before_and_after": ({"a": (WEIGHTS, WEIGHTS), "b": (WEIGHTS, WEIGHTS[::-1])}, WORDS, ("scores", "scores + 3")),
     "one_query": (SCORES, WEIGHTS, VALUE, WEIGHTS @ VALUE, WORDS),
     "memory_against_n": (RECORD,),
+    "time_against_n": (RECORD,),
+    "read_by_all": (VALUE[:2] / 4, SQUARE, 1),
     "memories": (4800, 64),
     "queue_of_jobs": (),
     "on_the_chip": (64, 32, 128, 2),
@@ -162,6 +167,14 @@ def test_every_contender_is_named_where_its_line_ends():
     axes, = plt.gcf().axes
     assert {text.get_text() for text in axes.texts} == {"attnlib online", "torch SDPA", "the output alone"}
     assert all(list(line.get_xdata()) == [256, 512] for line in axes.lines)
+    plt.close("all")
+
+
+def test_times_are_those_without_a_mask():
+    masked = {**RECORD["times"][1], "n": 1024}
+    plot.time_against_n({"times": [*RECORD["times"], masked]})
+    axes, = plt.gcf().axes
+    assert {tuple(line.get_ydata()) for line in axes.lines} == {(256, 512), (768, 1536)}
     plt.close("all")
 
 

@@ -19,7 +19,7 @@ from attnlib.plot.gpu import (
 )
 from attnlib.plot.gradients import (
     gradient_check, gradients_by_size, jacobian, losses, norm_over_triangle, product_backward, pulls, pushes,
-    slopes_by_spread, step_errors, turning_query,
+    read_by_all, slopes_by_spread, step_errors, turning_query,
 )
 from attnlib.plot.heads import (
     by_seed, cache_per_position, emergence, error_by_heads, learned_rows, looked_at_and_used, rows_of_weights,
@@ -35,4 +35,4 @@ from attnlib.plot.softmax import (
     error_by_blocks, merge_trees, rounded_scores, running_pair, running_sum, scores_and_weights, smooth_maximum,
     softmax_forms, stalled_sums, weight_against_gap, weights_by_temperature,
 )
-from attnlib.plot.streaming import causal_blocks, fast_steps, in_blocks, memory_against_n, merged_outputs
+from attnlib.plot.streaming import causal_blocks, fast_steps, in_blocks, memory_against_n, merged_outputs, time_against_n

@@ -46,7 +46,7 @@ def spread_against(x, curves, across, up, log="", level=None, names=("output", "
 def on_ticks(axes, x, log):
     """The scales; on a logarithmic one every x is a tick, where they are few."""
     if "x" in log:
-        axes.set_xscale("log")
+        axes.set_xscale("log") if min(x) > 0 else axes.set_xscale("symlog", linthresh=1)
     if "y" in log:
         axes.set_yscale("log")
         axes.yaxis.set_major_formatter("{x:,g}")
