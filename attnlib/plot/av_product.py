@@ -37,7 +37,7 @@ def convex_combination(value, weights, output, labels):
 @in_book_style
 def means_so_far(value, means, labels):
     """Values `(n, 2)` as points in a plane, and the way of the mean of the first 1, 2, ... n of them."""
-    axes, = subplots(2.05, "a")
+    axes, = subplots(1.95, "a")
     axes.plot(*value.T, "o", color=COLORS["value"], markersize=9)
     for label, point in zip(labels, value):
         axes.annotate(label, point, xytext=(0, 8), textcoords="offset points", ha="center", color=COLORS["value"])

@@ -36,7 +36,10 @@ def spread_against(x, curves, across, up, log="", level=None, names=("output", "
         ends.append((label, middle[-1], color))
     if level:
         axes.axhline(level[0], color=COLORS["scores"], linestyle="--", linewidth=1)
-        axes.annotate(level[1], (0.98, level[0]), xycoords=("axes fraction", "data"), xytext=(0, 3), ha="right",
+        middles = np.array([line.get_ydata() for line in axes.lines[:-1]])
+        left, right = (abs(half - level[0]).min() for half in np.array_split(middles, 2, axis=1))
+        side, place = ("left", 0.02) if left > right else ("right", 0.98)  # where no curve is near
+        axes.annotate(level[1], (place, level[0]), xycoords=("axes fraction", "data"), xytext=(0, 3), ha=side,
                       textcoords="offset points", fontsize=9)
     axes.set(xlabel=across, ylabel=up)
     on_ticks(axes, x, log)
@@ -45,8 +48,11 @@ def spread_against(x, curves, across, up, log="", level=None, names=("output", "
 
 def on_ticks(axes, x, log):
     """The scales; on a logarithmic one every x is a tick, where they are few."""
-    if "x" in log:
-        axes.set_xscale("log") if min(x) > 0 else axes.set_xscale("symlog", linthresh=1)
+    if "x" in log and min(x) > 0:
+        axes.set_xscale("log")
+    elif "x" in log:
+        axes.set_xscale("symlog", linthresh=1)
+        axes.set_xlim(min(x) - 0.2, 1.2 * max(x))
     if "y" in log:
         axes.set_yscale("log")
         axes.yaxis.set_major_formatter("{x:,g}")
