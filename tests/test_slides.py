@@ -223,9 +223,20 @@ def test_every_slide_but_the_first_has_its_footer(slides):
                 f"<span>{place} / 10</span>") in wall
 
 
-@pytest.mark.parametrize("path", [
+BOOK = pytest.mark.parametrize("path", [
     path for path in notebooks.notebook_paths() if path.stem[:2].isdigit()
     and path.parent == notebooks.CHAPTERS], ids=lambda path: path.stem)
+
+
+@BOOK
+def test_no_lecture_takes_more_than_45_minutes(path):
+    said = map(decks.of_cell, decks.read_cells(path))
+    slides = [decks.Slide(minutes=of.get("minutes", 0), optional=bool(of.get("optional")),
+                          lecture=of.get("lecture", "")) for of in said]
+    assert max(decks.lectures(slides)) <= 45
+
+
+@BOOK
 def test_every_cell_of_a_chapter_has_its_blocks(path, tmp_path):
     """Each block of the page is known to come from the cell that wrote it."""
     source = nbformat.read(path, as_version=4)
