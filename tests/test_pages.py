@@ -11,6 +11,7 @@ import matplotlib.pyplot as plt
 import numpy as np
 import pytest
 
+from attnlib import plot
 from book import browser, pages
 from book.notebooks import ROOT
 
@@ -304,6 +305,32 @@ def test_a_derivation_goes_down_its_signs(deck_folder, view):
     (first, _), (second, begins), (none, _), (last, start) = asyncio.run(signs())
     assert max(first, second, last) - min(first, second, last) <= 1
     assert none is None and begins == second > start  # the longest left side begins first
+
+
+ROLE_OF = {"Q": "query", "K": "key", "V": "value", "S": "scores", "A": "weights", "q_i": "query", "k_j": "key",
+           "v_j": "value", "s_j": "scores", "a_j": "weights", "K_{ij}^2": "key", "d_k": None, "W_Q": None, "k + a": None}
+COLOURS = """() => [...document.querySelectorAll(".wall mjx-math")].map((math) => [...new Set(
+    [...math.querySelectorAll("mjx-mi mjx-c")].map((letter) => getComputedStyle(letter).color))])"""
+
+
+@needs_chromium
+def test_letters_have_the_colours_of_their_figures(deck_folder, tmp_path):
+    async def colours():
+        async with browser.opened() as chromium:
+            page = await chromium.new_page()
+            await page.goto((tmp_path / "roles.slides.html").as_uri() + "#/1")
+            await page.evaluate("window.deckIsReady")
+            return await page.evaluate(COLOURS)
+    shutil.copytree(deck_folder, tmp_path, dirs_exist_ok=True)
+    (tmp_path / "roles.slides.html").write_text(DECK.format("y", slide("".join(
+        f'<span class="math">\\({letter}\\)</span> ' for letter in ROLE_OF))), "utf-8")
+    text = rgb("#1a1a1a")
+    for found, (letter, role) in zip(asyncio.run(colours()), ROLE_OF.items(), strict=True):
+        assert set(found) - {text} == ({rgb(plot.COLORS[role])} if role else set()), letter
+
+
+def rgb(color):
+    return "rgb({}, {}, {})".format(*bytes.fromhex(color[1:]))
 
 
 # --- without a browser ------------------------------------------------------

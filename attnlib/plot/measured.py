@@ -38,7 +38,7 @@ def spread_against(x, curves, across, up, log="", level=None, names=("output", "
         axes.axhline(level[0], color=COLORS["scores"], linestyle="--", linewidth=1)
         middles = np.array([line.get_ydata() for line in axes.lines[:-1]])
         left, right = (abs(half - level[0]).min() for half in np.array_split(middles, 2, axis=1))
-        side, place = ("left", 0.02) if left > right else ("right", 0.98)  # where no curve is near
+        side, place = ("left", 0.02) if left >= right else ("right", 0.98)  # where no curve is near
         axes.annotate(level[1], (place, level[0]), xycoords=("axes fraction", "data"), xytext=(0, 3), ha=side,
                       textcoords="offset points", fontsize=9)
     axes.set(xlabel=across, ylabel=up)
