@@ -9,7 +9,7 @@ from attnlib.plot.common import COLORS, in_book_style, spread_out, subplots
 def amounts(panels, form=",.3g", name="scores", one_scale=False):
     """Bars with their numbers in this form, {title: {label: number}}: a panel for each title, with a scale of its own or one for all."""
     labels = list(next(iter(panels.values())))
-    height = 0.75 + 0.32 * len(labels)
+    height = min(0.75 + 0.32 * len(labels), 2.75)  # more would be made smaller on a slide
     for axes, (title, numbers) in zip(subplots(height, "abc"[:len(panels)], sharey=True, sharex=one_scale), panels.items()):
         drawn = axes.barh(range(len(labels)), [numbers[label] for label in labels], color=COLORS[name], height=0.62)
         written = [format(numbers[label], form).replace("-", "−") for label in labels]
