@@ -2,6 +2,7 @@
 
 import importlib
 import inspect
+import io
 import pkgutil
 import warnings
 
@@ -176,6 +177,17 @@ def test_times_are_those_without_a_mask():
     axes, = plt.gcf().axes
     assert {tuple(line.get_ydata()) for line in axes.lines} == {(256, 512), (768, 1536)}
     plt.close("all")
+
+
+def test_a_picture_in_few_colours_is_half_as_large_and_looks_the_same():
+    plot.hulls_by_round(*FIGURES["hulls_by_round"])
+    stored = io.BytesIO()
+    plt.savefig(stored, format="png")
+    plt.close("all")
+    small = common.in_few_colours(stored.getvalue())
+    before, after = (plt.imread(io.BytesIO(data))[..., :3] for data in (stored.getvalue(), small))
+    assert len(small) < 0.6 * len(stored.getvalue())
+    assert before.shape == after.shape and np.sqrt(np.mean((before - after) ** 2)) < 2 / 255
 
 
 def test_every_curve_is_named_at_its_end_and_no_name_lies_on_another():
