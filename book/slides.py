@@ -148,8 +148,12 @@ class Slide:
     optional: bool = False
     minutes: float = 0
     attributes: str = ""
+    lecture: str = ""  # of the slide that only says that one begins
 
     def html(self, place, count, footer):
+        if self.lecture:
+            return (f'<section class="title"><h1>{self.lecture}</h1>'
+                    f"{footer_html(footer, place, count)}</section>")
         mark = ' <span class="optional">optional</span>' * self.optional
         above = f'<p class="section">{self.section}{mark}</p>'
         aside = f'<aside class="notes">{"".join(self.notes)}</aside>'
@@ -169,10 +173,10 @@ def footer_html(footer, place, count):
 
 def title_slide(config, number, title, deck):
     """The first slide, which no cell has to say anything about."""
-    minutes = sum(slide.minutes for slide in deck if not slide.optional)
+    minutes = " and ".join(f"{time:g}" for time in lectures(deck) if time)
     count = sum(slide.optional for slide in deck)
     note = f"{len(deck) + 1} slides" + f", {count} of them optional" * bool(
-        count) + f": {minutes:g} minutes without those" * bool(minutes) + "."
+        count) + f": {minutes} minutes without those" * bool(minutes) + "."
     chapter = f'<p class="section">Chapter {number}</p>' if number else ""
     book = html.escape(config.html_title)
     return (f'<section class="title">{chapter}<h1>{html.escape(title)}</h1>'
@@ -194,10 +198,21 @@ def edition():
         return "version " + re.search(r'version = "(.*?)"', text).group(1)
 
 
+def lectures(deck):
+    """The minutes of each lecture, without what is optional."""
+    times = [0]
+    for slide in deck:
+        times += [0] * bool(slide.lecture)
+        times[-1] += slide.minutes * (not slide.optional)
+    return times
+
+
 def with_clock(deck):
-    """The slides, their notes opened by their minutes and those gone."""
+    """The slides, their notes opened by their minutes and those of the lecture gone."""
     gone = 0
     for slide in deck:
+        if slide.lecture:
+            gone = 0
         if slide.minutes:
             gone += slide.minutes * (not slide.optional)
             so_far = "" if slide.optional else f", {gone:g} so far"
@@ -220,6 +235,8 @@ def cut(doctree, cells, builder):
             kind in ("slide", "subslide") or deck and (
                 question or is_closed and kind != "notes"))
         if begins:
+            if "lecture" in said:
+                deck.append(Slide(lecture=from_markdown(said["lecture"])))
             deck.append(begun(said, section))
             is_closed = bool(question)
         last = number

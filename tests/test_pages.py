@@ -11,6 +11,7 @@ import matplotlib.pyplot as plt
 import numpy as np
 import pytest
 
+from attnlib import plot
 from book import browser, pages
 from book.notebooks import ROOT
 
@@ -210,6 +211,7 @@ BAD_SLIDES = {
         slide("<p>42 dogs</p>") + slide('<p class="fragment answer">b</p>',
                                         attributes=ASKED),
 }
+LINES = ("o = \\frac{u = 1}{\\ell}", "= \\sum_j a_j v_j", "u + v + w", "o_{\\text{far}} \\le t")
 OF_THE_DECK = ("has the code", "shows its answer", '"42 dogs"')
 
 
@@ -228,6 +230,8 @@ def deck_folder(tmp_path_factory):
     for number, text in enumerate(BAD_SLIDES.values()):
         (folder / f"{number:02}.slides.html").write_text(
             DECK.format("y^2", text), "utf-8")
+    (folder / "lines.slides.html").write_text(DECK.format("y", slide("".join(
+        f'<div class="math">\\[{line}\\]</div>' for line in LINES))), "utf-8")
     (folder / "note.slides.html").write_text(
         DECK.format("\\left(1", slide()), "utf-8")
     return folder
@@ -282,6 +286,51 @@ def test_a_printed_slide_keeps_its_room(deck_folder):
                 "(({padding, display, height}) => [padding, display, height])"
                 "(getComputedStyle(document.querySelector('.pdf-page section')))")
     assert asyncio.run(room()) == ["36px 64px 56px", "flex", "720px"]
+
+
+SIGNS = """() => [...document.querySelectorAll(".wall mjx-math")].map((line) => [
+    line.querySelector(":scope > mjx-mo[space='4'], :scope > mjx-mo:first-child"), line]
+    .map((e) => e && Math.round(e.getBoundingClientRect().left)))"""
+
+
+@needs_chromium
+@pytest.mark.parametrize("view", ["#/1", "?view=print"])
+def test_a_derivation_goes_down_its_signs(deck_folder, view):
+    async def signs():
+        async with browser.opened() as chromium:
+            page = await chromium.new_page(viewport={"width": 1920, "height": 1080})
+            await page.goto((deck_folder / "lines.slides.html").as_uri() + view)
+            await page.evaluate("window.deckIsReady")
+            return await page.evaluate(SIGNS)
+    (first, _), (second, begins), (none, _), (last, start) = asyncio.run(signs())
+    assert max(first, second, last) - min(first, second, last) <= 1
+    assert none is None and begins == second > start  # the longest left side begins first
+
+
+ROLE_OF = {"Q": "query", "K": "key", "V": "value", "S": "scores", "A": "weights", "q_i": "query", "k_j": "key",
+           "v_j": "value", "s_j": "scores", "a_j": "weights", "K_{ij}^2": "key", "d_k": None, "W_Q": None, "k + a": None}
+COLOURS = """() => [...document.querySelectorAll(".wall mjx-math")].map((math) => [...new Set(
+    [...math.querySelectorAll("mjx-mi mjx-c")].map((letter) => getComputedStyle(letter).color))])"""
+
+
+@needs_chromium
+def test_letters_have_the_colours_of_their_figures(deck_folder, tmp_path):
+    async def colours():
+        async with browser.opened() as chromium:
+            page = await chromium.new_page()
+            await page.goto((tmp_path / "roles.slides.html").as_uri() + "#/1")
+            await page.evaluate("window.deckIsReady")
+            return await page.evaluate(COLOURS)
+    shutil.copytree(deck_folder, tmp_path, dirs_exist_ok=True)
+    (tmp_path / "roles.slides.html").write_text(DECK.format("y", slide("".join(
+        f'<span class="math">\\({letter}\\)</span> ' for letter in ROLE_OF))), "utf-8")
+    text = rgb("#1a1a1a")
+    for found, (letter, role) in zip(asyncio.run(colours()), ROLE_OF.items(), strict=True):
+        assert set(found) - {text} == ({rgb(plot.COLORS[role])} if role else set()), letter
+
+
+def rgb(color):
+    return "rgb({}, {}, {})".format(*bytes.fromhex(color[1:]))
 
 
 # --- without a browser ------------------------------------------------------

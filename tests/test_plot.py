@@ -2,6 +2,7 @@
 
 import importlib
 import inspect
+import io
 import pkgutil
 import warnings
 
@@ -24,7 +25,10 @@ VALUE = np.array([[0.0, 1.0], [2.0, 2.0], [3.0, 0.0], [1.0, -1.0]])
 MASKED = attnlib.mask_scores(np.ones((3, 3)), attnlib.causal_mask(3, 3))
 LINE = np.linspace(0, 1, 5)
 WORDS = ["Ada's", "old", "cat", "sleeps"]
-RECORD = {"ladder": [{"n": 512, "steps": {name: {"ms": {"median": ms, "low": 0.9 * ms, "high": 1.1 * ms}}
+RECORD = {"times": [{"n": n, "is_causal": is_causal, "factor": 1, "contenders": {
+              name: {"ms": {"median": n * ms}} for name, ms in (("attnlib online", 1), ("JAX", 3))}}
+              for n in (256, 512) for is_causal in (False, True)],
+          "ladder": [{"n": 512, "steps": {name: {"ms": {"median": ms, "low": 0.9 * ms, "high": 1.1 * ms}}
                                           for name, ms in (("naive", 9), ("1 blocks", 2))}}],
           "memory": [{"n": n, "contender": name, "MiB": n * mib} for n in (256, 512)
                      for name, mib in (("attnlib online", 0.1), ("torch SDPA", 0))]}
@@ -46,8 +50,14 @@ FIGURES = {
     "score_spread": ({4: LINE}, {4: LINE}),
     "smooth_maximum": (LINE, LINE, LINE),
     "convex_combination": (VALUE, WEIGHTS, WEIGHTS @ VALUE, WORDS),
+    "means_so_far": (VALUE, np.cumsum(VALUE, axis=0) / np.arange(1, 5)[:, None], WORDS),
+    "amounts": ({"a": {"x": 5.0, "y": -0.2}, "b": {"x": 0.9, "y": 0.1}}, ".2f", "weights"),
+    "spread_against": ((1, 2, 4, 8, 16), {"a": np.stack([LINE, LINE + 1, LINE + 2]), "b": LINE + 3}, "x", "y", "xy", (2, "level")),
+    "before_and_after": ({"a": (WEIGHTS, WEIGHTS), "b": (WEIGHTS, WEIGHTS[::-1])}, WORDS, ("scores", "scores + 3")),
     "one_query": (SCORES, WEIGHTS, VALUE, WEIGHTS @ VALUE, WORDS),
     "memory_against_n": (RECORD,),
+    "time_against_n": (RECORD,),
+    "read_by_all": (VALUE[:2] / 4, SQUARE, 1),
     "memories": (4800, 64),
     "queue_of_jobs": (),
     "on_the_chip": (64, 32, 128, 2),
@@ -158,6 +168,42 @@ def test_every_contender_is_named_where_its_line_ends():
     axes, = plt.gcf().axes
     assert {text.get_text() for text in axes.texts} == {"attnlib online", "torch SDPA", "the output alone"}
     assert all(list(line.get_xdata()) == [256, 512] for line in axes.lines)
+    plt.close("all")
+
+
+def test_times_are_those_without_a_mask():
+    masked = {**RECORD["times"][1], "n": 1024}
+    plot.time_against_n({"times": [*RECORD["times"], masked]})
+    axes, = plt.gcf().axes
+    assert {tuple(line.get_ydata()) for line in axes.lines} == {(256, 512), (768, 1536)}
+    plt.close("all")
+
+
+def test_a_picture_in_few_colours_is_half_as_large_and_looks_the_same():
+    plot.hulls_by_round(*FIGURES["hulls_by_round"])
+    stored = io.BytesIO()
+    plt.savefig(stored, format="png")
+    plt.close("all")
+    small = common.in_few_colours(stored.getvalue())
+    before, after = (plt.imread(io.BytesIO(data))[..., :3] for data in (stored.getvalue(), small))
+    assert len(small) < 0.6 * len(stored.getvalue())
+    assert before.shape == after.shape and np.sqrt(np.mean((before - after) ** 2)) < 2 / 255
+
+
+def test_every_curve_is_named_at_its_end_and_no_name_lies_on_another():
+    plot.spread_against((1, 10, 100), {"a": (1.0, 2.0, 3.0), "b": (1.0, 2.0, 3.1)}, "x", "y", log="x")
+    axes, = plt.gcf().axes
+    (left, low), (also_left, high) = (axes.transData.transform(text.xy) for text in axes.texts)
+    assert [text.get_text() for text in axes.texts] == ["a", "b"] and left == also_left
+    assert high - low >= 9 * plt.gcf().dpi / 72  # the height of a letter
+    plt.close("all")
+
+
+def test_a_bar_has_its_number_at_its_end():
+    plot.amounts({"a": {"x": 1234.0, "y": -0.5}}, ",.1f")
+    axes, = plt.gcf().axes
+    assert [text.get_text() for text in axes.texts] == ["1,234.0", "−0.5"]
+    assert [bar.get_width() for bar in axes.patches] == [1234.0, -0.5]
     plt.close("all")
 
 

@@ -51,7 +51,8 @@ CELLS = [  # slide type or all that is said of slides, cell
      code("figure()", FIGURE,
           mystnb={"image": {"alt": "What there is to see."}})),
     ("fragment", new_markdown_cell("**A sentence that comes later.**")),
-    ("slide", code("print(inspect.getsource(attnlib.numpy.mine))")),
+    ({"slide_type": "slide", "lecture": "Second *lecture*", "minutes": 4},
+     code("print(inspect.getsource(attnlib.numpy.mine))")),
     ("skip", code('def mine():\n    ...\n')),
     ("skip", code('check("mine", mine)')),
 ]
@@ -130,12 +131,13 @@ def title(slide):
 
 
 def test_one_line_of_slides_each_with_its_title(slides, deck):
-    assert deck.count("<section") == len(slides) == 9
+    assert deck.count("<section") == len(slides) == 10
     assert [title(slide) for slide in slides] == [
         "Title x", "One &amp; one are two.",
         'A title with <span class="math notranslate nohighlight">\\(z\\)</span>.',
         "Exercise: it", boxes.words(QUESTION.text), "Section",
-        "Step by step it goes.", "Section", "Section"]
+        "Step by step it goes.", "Section",
+        "Second <em>lecture</em>", "Section"]
 
 
 def test_the_first_slide_says_whose_it_is(slides):
@@ -143,7 +145,7 @@ def test_the_first_slide_says_whose_it_is(slides):
     for text in ("Chapter 1<", "A Book", "An Author", "CC BY 4.0"):
         assert text in wall
     assert re.search(r"20\d\d-\d\d-\d\d, [0-9a-f]{7}", wall)
-    assert "9 slides, 1 of them optional: 3 minutes" in notes
+    assert "10 slides, 1 of them optional: 3 and 4 minutes" in notes
 
 
 def test_the_bold_sentence_is_on_the_wall_and_the_prose_in_the_notes(slides):
@@ -166,6 +168,11 @@ def test_an_optional_slide_is_marked_and_takes_no_time(slides):
     assert "<b>3 min.</b>" in slides[2][1]
     assert ["optional" in wall for wall, _ in slides].count(True) == 1
     assert "<b>1 min, 3 so far.</b>" in slides[7][1]
+
+
+def test_a_lecture_begins_with_a_slide_and_a_clock_of_its_own(slides):
+    assert slides[8][0].startswith('<section class="title">') and not slides[8][1]
+    assert "<b>4 min, 4 so far.</b>" in slides[9][1]
 
 
 def test_what_appears_later_is_a_fragment(slides):
@@ -206,19 +213,30 @@ def test_a_cell_may_show_its_output_alone(slides):
 
 
 def test_code_that_an_exercise_asks_for_later_is_marked(slides, deck):
-    assert '<div data-gives-away="mine">' in slides[8][0]
+    assert '<div data-gives-away="mine">' in slides[9][0]
     assert deck.count("data-gives-away") == 1
 
 
 def test_every_slide_but_the_first_has_its_footer(slides):
     for place, (wall, _) in enumerate(slides[1:], 2):
         assert (f"<span>A Book · Title x · CC BY 4.0</span> "
-                f"<span>{place} / 9</span>") in wall
+                f"<span>{place} / 10</span>") in wall
 
 
-@pytest.mark.parametrize("path", [
+BOOK = pytest.mark.parametrize("path", [
     path for path in notebooks.notebook_paths() if path.stem[:2].isdigit()
     and path.parent == notebooks.CHAPTERS], ids=lambda path: path.stem)
+
+
+@BOOK
+def test_no_lecture_takes_more_than_45_minutes(path):
+    said = map(decks.of_cell, decks.read_cells(path))
+    slides = [decks.Slide(minutes=of.get("minutes", 0), optional=bool(of.get("optional")),
+                          lecture=of.get("lecture", "")) for of in said]
+    assert max(decks.lectures(slides)) <= 45
+
+
+@BOOK
 def test_every_cell_of_a_chapter_has_its_blocks(path, tmp_path):
     """Each block of the page is known to come from the cell that wrote it."""
     source = nbformat.read(path, as_version=4)

@@ -35,6 +35,23 @@ def convex_combination(value, weights, output, labels):
 
 
 @in_book_style
+def means_so_far(value, means, labels):
+    """Values `(n, 2)` as points in a plane, and the way of the mean of the first 1, 2, ... n of them."""
+    axes, = subplots(1.95, "a")
+    axes.plot(*value.T, "o", color=COLORS["value"], markersize=9)
+    for label, point in zip(labels, value):
+        axes.annotate(label, point, xytext=(0, 8), textcoords="offset points", ha="center", color=COLORS["value"])
+    for start, stop in zip(means, means[1:]):
+        axes.annotate("", stop, start, arrowprops={"arrowstyle": "-|>", "color": COLORS["output"], "shrinkA": 5, "shrinkB": 6})
+    axes.plot(*means.T, "D", color=COLORS["output"], markersize=5)
+    for count, (point, onwards) in enumerate(zip(means, np.diff(means[:, 1], append=np.inf)), 1):
+        axes.annotate(f"mean of {count}", point, xytext=(8, -13 if onwards > 0 else 5), textcoords="offset points",
+                      fontweight="bold")  # away from the arrow that leads on
+    axes.set(xlabel="feature 0", ylabel="feature 1")
+    axes.margins(0.12, 0.2)
+
+
+@in_book_style
 def one_query(scores, weights, value, output, labels):
     """The whole of attention for one query: scores, weights `(n_k,)`; values `(n_k, 2)`; output `(2,)`."""
     above, right, below = subplots(2.8, "ac;bc", width_ratios=[1, 1.3])

@@ -133,6 +133,16 @@ def gradients_by_size(sizes, unscaled_by_n, scaled_by_n):
 
 
 @in_book_style
+def read_by_all(weights, changes, key):
+    """A `(n_q, n_k)` with the weights for one key framed, and what each output `(n_q, d_v)` changes by, for each unit of its value."""
+    left, right = subplots(2.6, "ab", width_ratios=[weights.shape[1], changes.shape[1] + 1.5])
+    grid(left, weights, "weights", "A", digits=2, outline=[(0, key, len(weights), 1)])
+    grid(right, changes, "output", "change of the output", digits=2, outline=[(0, 0, len(changes), 1)])
+    left.set(xlabel="key", ylabel="query")
+    right.set(xlabel="feature", ylabel="query")
+
+
+@in_book_style
 def product_backward(weights, grad_output, grad_value, key, column):
     """Aᵀ `(n_k, n_q)`, dO `(n_q, d_v)` and their product dV `(n_k, d_v)` as grids; one entry of dV is framed."""
     n_q, n_k = weights.shape

@@ -102,6 +102,18 @@ def lines_against_n(axes, lines, title, unit):
 
 
 @in_book_style
+def time_against_n(record):
+    """Milliseconds of one call without a mask against n for every contender; `record` is the JSON of attnlib.bench."""
+    lines = {}
+    for row in record["times"]:
+        if not row["is_causal"] and row["factor"] == 1:
+            for name, got in row["contenders"].items():
+                lines.setdefault(name, {})[row["n"]] = got["ms"]["median"]
+    axes, = subplots(2.9, "a")
+    lines_against_n(axes, lines, "Time of one call", "milliseconds")
+
+
+@in_book_style
 def memory_against_n(record):
     """Peak extra memory of one call in MiB against n, and the output's own; `record` is the JSON of attnlib.bench."""
     from attnlib import bench

@@ -29,9 +29,36 @@ const setNotes = () => {
       { display: formula.localName === "div" });
 };
 
+// A derivation goes down its relation signs: where several formulas stand on a
+// slide, their first signs stand below each other, the whole in the middle.
+const alignFormulas = (slide) => {
+  const lines = [...slide.querySelectorAll('.wall mjx-container[display="true"] > mjx-math')]
+    .map((math) => {
+      math.parentNode.style.textAlign = "left";
+      math.style.marginLeft = "0px";
+      const box = math.getBoundingClientRect();
+      const sign = math.querySelector(
+        ":scope > mjx-mo[space='4'], :scope > mjx-mo:has(> .mjx-c3D)");
+      const left = sign ? sign.getBoundingClientRect().left - box.left : 0;
+      return { math, box, sign, left, right: box.width - left };
+    });
+  const signed = lines.filter(({ sign }) => sign);
+  const widest = (side) => Math.max(...signed.map((line) => line[side]));
+  const [left, width] = [widest("left"), widest("left") + widest("right")];
+  const wall = slide.querySelector(".wall"), room = wall?.getBoundingClientRect();
+  for (const { math, box, sign, left: own } of lines) {
+    const move = room && room.left + (room.width - width) / 2 + left - own - box.left;
+    if (sign && signed.length > 1 && width < room.width && move > 0)
+      math.style.marginLeft = `${move * wall.offsetWidth / room.width}px`;
+    else math.parentNode.style.textAlign = "";
+  }
+};
+
 const start = async () => {
   setNotes();
   const laidOut = new Promise((resolve) => Reveal.on("pdf-ready", resolve));
+  for (const event of ["ready", "slidechanged"])
+    Reveal.on(event, ({ currentSlide }) => alignFormulas(currentSlide));
   await Reveal.initialize({
     width: 1280, height: 720, margin: 0, center: false,
     display: "flex", hash: true, transition: "none",
@@ -39,6 +66,9 @@ const start = async () => {
     scrollActivationWidth: null, // or a phone shows an empty page
     plugins: [RevealNotes],
   });
-  if (/view=print/.test(location.search)) await laidOut;
+  if (/view=print/.test(location.search)) {
+    await laidOut;
+    document.querySelectorAll(".pdf-page section").forEach(alignFormulas);
+  }
   ready();
 };
