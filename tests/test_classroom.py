@@ -42,6 +42,20 @@ RIGHT = ("def softmax(scores, axis=-1):\n"
 WRONG = "def softmax(scores, axis=-1):\n    e = np.exp(scores)\n    return e / e.sum(axis=axis, keepdims=True)"
 STUB = 'def softmax(scores, axis=-1):\n    """Weights."""\n    ...'
 CHECK = 'check("softmax", softmax)'
+# what triton.jit makes of a function, on machines without Triton too
+KERNEL = """\
+class Kernel:
+    def __init__(self, function):
+        self.__module__ = function.__module__
+    def __call__(self):
+        raise RuntimeError("needs a grid")
+Kernel.__module__ = "triton.runtime.jit"
+
+@Kernel
+def a_kernel(scores):
+    pass
+
+"""
 MISTAKE = "no maximum subtracted"
 INCORRECT = [("softmax", "incorrect", MISTAKE)]
 CORRECT = [("softmax", "correct", "")]
@@ -132,6 +146,8 @@ NOTEBOOKS = {
     "floods": ([HEAD, "for n in range(200_000):\n    print('x' * 1000)", WRONG, CHECK], INCORRECT, ""),
     "renamed": ([HEAD, RIGHT.replace("softmax", "mine"), CHECK], CORRECT, "Graded is mine, which stands where"),
     "renamed below the stub": ([HEAD, STUB + "\n\n" + RIGHT.replace("softmax", "mine"), CHECK], CORRECT, "Graded is mine"),
+    "untouched kernel": ([HEAD, KERNEL + STUB, CHECK], [("softmax", "not attempted", "")], ""),
+    "renamed below a kernel": ([HEAD, KERNEL + RIGHT.replace("softmax", "mine"), CHECK], CORRECT, "Graded is mine"),
     "helper above": ([HEAD, RIGHT.replace("softmax", "mine"), "x = 1", STUB, CHECK], [("softmax", "not attempted", "")], ""),
     "nothing checked": ([HEAD, CHECK], [("softmax", "error", "")], "the notebook defines no function softmax"),
     "slow": ([HEAD, "import time\n" + RIGHT.replace("):\n", "):\n    time.sleep(9)\n"), CHECK], [("softmax", "error", "")],
@@ -161,7 +177,7 @@ NOTEBOOKS = {
     "loops": ([HEAD, "while True:\n    try:\n        pass\n    except BaseException:\n        pass", WRONG, CHECK],
               INCORRECT, ""),
     "loops for ever": ([HEAD, WRONG, "import signal\nsignal.signal(signal.SIGALRM, signal.SIG_IGN)\nwhile True:\n    pass",
-                        CHECK], INCORRECT, "code cell 3 did not finish in time"),
+                        CHECK], INCORRECT, "code cell 3 did not finish within 1.5 seconds"),
     "kills": ([HEAD, WRONG, "import os, signal\nos.kill(os.getpid(), signal.SIGKILL)", CHECK], INCORRECT, "SIGKILL"),
     "nothing in it": (["1 + 1"], [("", "error", "")], "no exercise"),
     "José 漢字 (1)": ([HEAD, RIGHT, CHECK], CORRECT, ""),
@@ -623,13 +639,14 @@ def test_devices_stay_as_they_are():
 @in_a_sandbox
 def test_what_a_notebook_reaches_for_is_said(tmp_path):
     write(tmp_path / "a.ipynb", HEAD, WRONG, "open('/etc/shadow')", "open('data.csv')", "import os\nos.listdir('/home/x')",
-          "import shutil\nshutil.rmtree('/home/x', ignore_errors=True)", "import socket\nsocket.create_connection(('example.org', 80))",
+          "import shutil\nshutil.rmtree('/home/x', ignore_errors=True)",
+          "os.rmdir('/')", "os.rmdir('/tmp')", "import socket\nsocket.create_connection(('example.org', 80))",
           "import os\nos.kill(1, 9)", "import subprocess\nsubprocess.run(['ls'])", CHECK)
     said = []
     grade_folder(tmp_path, tmp_path / "out", OPTIONS, said.append)
     [row] = read(tmp_path / "out")
     assert row["mistakes"] == MISTAKE
-    assert row["note"] == ("Tried to read /etc/shadow; list /home/x; delete /home/x; use the network (example.org); "
+    assert row["note"] == ("Tried to read /etc/shadow; list /home/x; delete /home/x; delete /; delete /tmp; use the network (example.org); "
                            "send a signal to process 1; start a program (ls).")
     assert "tried to read /etc/shadow" in "".join(said)
     assert "tried to read /etc/shadow" in (tmp_path / "out" / "notes.html").read_text()
@@ -761,6 +778,7 @@ def test_tables_open_in_a_spreadsheet_and_in_moodle(three):
 def test_feedback_has_checks_words_and_moodles_folders(three):
     text = (three / "out" / "feedback" / "Bo =1_12_assignsubmission_file_" / "feedback.html").read_text()
     assert "1.35 of 3 points, handed in late" in text and "softmax: incorrect, 1.35 of 2" in text
+    assert "a.ipynb: 31 of 46 cases are right.</p>" in text
     assert "The mistake: no maximum subtracted" in text
 
 
@@ -815,9 +833,11 @@ def test_settings_that_cannot_be_meant_get_a_sentence(tmp_path, text, words):
 
 
 def test_worth_without_settings_is_what_half_of_the_class_has():
-    rows = [dict(learner=name, exercise=one) for name, has in {"a": "softmax", "b": "softmax logsumexp", "c": "softmax",
-                                                              "d": "softmax_row"}.items() for one in has.split()]
+    has = {"a": "softmax", "b": "softmax logsumexp", "c": "softmax", "d": "softmax_row"}
+    rows = [dict(learner=name, exercise=one, status="correct") for name in has for one in has[name].split()]
     assert points.worth({}, rows) == {"softmax": 1}
+    untouched = [dict(learner=name, exercise="logsumexp", status="not attempted") for name in "abcd"]
+    assert points.worth({}, rows + untouched) == {"softmax": 1}
     assert points.total([dict(exercise="softmax", share=0.5), dict(exercise="softmax", share=0.25)], {"softmax": 3}) == 1.5
 
 

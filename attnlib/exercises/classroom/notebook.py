@@ -113,7 +113,8 @@ def two_copies():
 
     trusted = types.SimpleNamespace(
         grade=grading.grade, exercises=find.exercises(), limit=limit, call=call.call, Clock=call.Clock,
-        binds=usable.binds, copy=running.learners_copy, does_nothing=usable.does_nothing)
+        binds=usable.binds, unusable=usable.unusable_function, copy=running.learners_copy,
+        does_nothing=usable.does_nothing)
     trusted.modules = [sys.modules.pop(name) for name in list(sys.modules) if name.partition(".")[0] == "attnlib"]
     import attnlib
     import attnlib.exercises.engine.grading
@@ -261,10 +262,14 @@ class Session:
             if any(name == checked for checked, _ in checked_in(cell)):
                 above = next((one for one in reversed(self.cells[:number]) if one.strip()), "")
                 found = [*defined_in(cell), *(defined_in(above) if not checked_in(above) else ())]
-                found = [one for one in found if one not in self.trusted.exercises and is_own(self.names.get(one))]
+                found = [one for one in found if one not in self.trusted.exercises and self._may_be(name, one)]
                 if len(found) == 1:
                     return found[0]
         return None
+
+    def _may_be(self, name, one):
+        function = self.names.get(one)
+        return is_own(function) and not self.trusted.unusable(self.trusted.exercises[name], function)  # no kernel
 
     def _lacks(self, result):
         if self.lacking and ("NameError" in result.message or "ImportError" in result.message

@@ -48,7 +48,9 @@ def feedback(learner, rows, points):
         name = row.get("exercise")
         worth = f", {amount(row['share'] * points[name])} of {amount(points[name])}" if name in points else ""
         body.append(f"<h2>{escape(name)}: {row['status']}{worth}</h2>" if name else "<h2>A file</h2>")
-        body.append(f"<p>{escape(row['notebook'])}{': ' * bool(row['note'])}{escape(row['note'])}</p>")
+        share = f"{row['cases']} cases are right." if row.get("share") and row["status"] != "correct" else ""
+        said = " ".join(filter(None, [share, row["note"]]))
+        body.append(f"<p>{escape(': '.join(filter(None, [row['notebook'], said])))}</p>")
         if row.get("message"):
             body.append(f"<pre>{escape(row['message'])}</pre>")
     return page(f"Exercises: {learner['learner']}", body)

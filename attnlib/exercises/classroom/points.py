@@ -56,10 +56,11 @@ def unknown(name, known, kind):
 
 
 def worth(given, rows):
-    """{exercise: points}: as set, else one for each exercise that at least half of the learners handed in."""
+    """{exercise: points}: as set, else one for each exercise that at least half of the learners attempted."""
     if given:
         return {name: given[name] for name in exercises() if name in given}
-    count = Counter(name for _, name in {(row["learner"], row["exercise"]) for row in rows if row.get("exercise")})
+    tried = {(row["learner"], row["exercise"]) for row in rows if row.get("exercise") and row["status"] != "not attempted"}
+    count = Counter(name for _, name in tried)
     learners = len({row["learner"] for row in rows if row.get("exercise")})
     often = [name for name in exercises() if count[name] and 2 * count[name] >= learners]
     return dict.fromkeys(often or [name for name in exercises() if count[name]], 1)

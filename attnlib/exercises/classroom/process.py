@@ -173,8 +173,8 @@ class Process:
                 return "wrote too much into its report"
             if now > until:
                 return "used up the notebook's time"
-            if now > self.began + self._allowed(limits):
-                return "did not finish in time"
+            if now > self.began + self._allowed(limits) + GRACE:
+                return f"did not finish within {self._allowed(limits):g} seconds"
             if now > looked + 0.2:
                 looked = now
                 if problem := _too_much(self.process.pid, limits):
@@ -184,7 +184,7 @@ class Process:
     def _allowed(self, limits):
         if self.at is None:
             return EXERCISE_SECONDS  # libraries may load slowly
-        return (EXERCISE_SECONDS if isinstance(self.at, str) else limits.cell_seconds) + GRACE
+        return EXERCISE_SECONDS if isinstance(self.at, str) else limits.cell_seconds
 
     def _read(self, seconds):
         """Take in what the pipe holds; whether there was something."""

@@ -38,7 +38,8 @@ def _words(event, args, process, absolute, home, readable):
         path = absolute(os.fsdecode(args[0])) if isinstance(args[0], (str, bytes, os.PathLike)) else home
         writes = FILES[event] not in ("open", "list", "enter") or event == "open" and _writes(*args[1:])
         allowed = path.startswith((home + "/", "/proc/self/")) or not writes and path.startswith(readable)
-        return "" if allowed or path in (home, "/", "/dev/null") else f"{_verb(event, writes)} {path}"[:LONGEST]
+        harmless = path in (home, "/", "/dev/null") and FILES[event] not in ("delete", "rename")
+        return "" if allowed or harmless else f"{_verb(event, writes)} {path}"[:LONGEST]
     if event in NETWORK:
         where = args[-1] if event.startswith("socket.c") or event == "socket.bind" else args[0]
         return f"use the network ({where})"[:LONGEST]
