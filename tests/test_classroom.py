@@ -135,6 +135,8 @@ NOTEBOOKS = {
                         CORRECT, ""),
     "library not there": (["import not_there\n" + HEAD, WRONG, CHECK], INCORRECT, ""),
     "syntax": ([HEAD, "def softmax(scores, axis=-1)\n    return 3", CHECK], [("softmax", "error", "")], "SyntaxError"),
+    "constant lost": ([HEAD, "scale = 1 / 0", RIGHT.replace("exp(", "exp(scale * "), CHECK], [("softmax", "error", "")],
+                      "The cell of scale stopped with ZeroDivisionError"),
     "raises": ([HEAD, "1 / 0", WRONG, "raise SystemExit", CHECK], INCORRECT, ""),
     "asks": ([HEAD, "input()", WRONG, CHECK], INCORRECT, ""),
     "redefines check": ([HEAD, WRONG, "def check(*args):\n    print('softmax: correct.')\ngrade = hint = check", CHECK],

@@ -26,7 +26,7 @@ import types
 import warnings
 
 from .reached import watch
-from .source import READERS, Unusable, as_python, checked_in, defined_in, definitions, fingerprint
+from .source import READERS, Unusable, as_python, assigned_in, checked_in, defined_in, definitions, fingerprint
 
 NOT_THEIRS = ("attnlib", "numpy", "torch", "scipy")  # an answer is not a library's function
 # Libraries whose names the grading looks up: they are put back before each exercise.
@@ -172,7 +172,7 @@ class Session:
 
     def __init__(self, order, cells, trusted, handed, tell):
         self.order, self.cells, self.trusted, self.handed, self.tell = order, cells, trusted, handed, tell
-        self.stopped, self.lacking = {}, []  # {name of a function: why its cell stopped}, packages not there
+        self.stopped, self.lacking = {}, []  # {name that a cell gives: why the cell stopped}, packages not there
         module = types.ModuleType("__main__")
         module.display = lambda *args, **options: None  # Jupyter's
         sys.modules["__main__"] = module
@@ -189,7 +189,7 @@ class Session:
                 self.tell(at=number)
                 why = self._run_cell(number, source)
             if why:
-                self.stopped.update(dict.fromkeys(defined_in(source), why))
+                self.stopped.update(dict.fromkeys([*defined_in(source), *assigned_in(source)], why))
 
     def _run_cell(self, number, source):
         file, limits, seconds = f"<cell {number + 1}>", self.trusted.limit, self.order["cell_seconds"]
@@ -272,6 +272,10 @@ class Session:
         return is_own(function) and not self.trusted.unusable(self.trusted.exercises[name], function)  # no kernel
 
     def _lacks(self, result):
+        """What is not there because of something before: a name whose cell stopped, a package."""
+        for missing in re.findall(r"NameError:\s+name\s+'(\w+)'", result.message)[:1]:
+            if missing in self.stopped:
+                yield f"The cell of {missing} {self.stopped[missing]}."
         if self.lacking and ("NameError" in result.message or "ImportError" in result.message
                              or "ModuleNotFoundError" in result.message):
             yield f"Not installed where this was graded: {', '.join(dict.fromkeys(self.lacking))}."

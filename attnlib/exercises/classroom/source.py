@@ -75,6 +75,10 @@ def defined_in(source):
     return re.findall(r"^def[ \t]+(\w+)", source, re.MULTILINE)
 
 
+def assigned_in(source):
+    return re.findall(r"^(\w+)[ \t]*=(?!=)", source, re.MULTILINE)
+
+
 def checked_in(source):
     """(name of an exercise, text of the function) of each check in a cell."""
     return re.findall(r"\bcheck\([ \t]*[\"'](\w+)[\"'][ \t]*,[ \t]*(\w+)", source)
