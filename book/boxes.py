@@ -57,7 +57,7 @@ class Boxes(SphinxTransform):
             if box is not None:
                 replace(quote, box)
         for cell in list(self.document.findall(nodes.container)):
-            name = asks(cell)
+            name = asked_in(code_of(cell))
             if name is not None:
                 replace(cell, question_box(name))
 
@@ -111,12 +111,11 @@ def cut_end_mark(lead, after):
 
 # --- questions --------------------------------------------------------------
 
-def asks(cell):
-    """The name of the question that this code cell asks, or None."""
-    if cell.get("nb_element") != "cell_code":
-        return None
-    code = cell.next_node(nodes.literal_block)
-    return asked_in(code.astext()) if code else None
+def code_of(cell):
+    """The code that a cell shows; none where it is no cell of code."""
+    is_code = cell.get("nb_element") == "cell_code"
+    code = cell.next_node(nodes.literal_block) if is_code else None
+    return code.astext() if code else ""
 
 
 def asked_in(source):

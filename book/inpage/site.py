@@ -15,7 +15,7 @@ from attnlib.exercises.engine.grading import hint_text
 from docutils import nodes
 from sphinx.transforms import SphinxTransform
 
-from book import address
+from book import address, boxes
 from book.inpage import bundle, fetch, move, runnable
 
 CHECK = re.compile(r"""\s*check\((["'])(\w+)\1, *\w+\)\s*""")
@@ -39,11 +39,11 @@ class Exercises(SphinxTransform):
         if not is_chapter(self.env.docname):
             return
         elsewhere = runnable.elsewhere(
-            read_cells(self.env.doc2path(self.env.docname)))
+            cells_of(self.env, self.env.docname))
         for cell in list(self.document.findall(nodes.container)):
             if cell.get("cell") in elsewhere:
                 cell["classes"].append("inpage-elsewhere")
-            name = asked_by(cell)
+            name = checked_in(boxes.code_of(cell))
             if name in exercises():
                 text = beside(exercises()[name], self.env.docname)
                 data = nodes.raw("", text, format="html", cell=cell["cell"])
@@ -54,15 +54,8 @@ def is_chapter(docname):
     return re.fullmatch(r"chapters/\d\d_\w+", docname) is not None
 
 
-def asked_by(cell):
-    """The name of the exercise that a code cell checks, and does no more."""
-    if cell.get("nb_element") != "cell_code":
-        return None
-    code = cell.next_node(nodes.literal_block)
-    return checked_in(code.astext()) if code else None
-
-
 def checked_in(source):
+    """The name of the exercise that this code checks, and does no more."""
     found = CHECK.fullmatch(source)
     return found and found.group(2)
 
@@ -125,7 +118,7 @@ def chapters(app):
     """Each chapter with its page's exercises, in the order of the book."""
     found = []
     for page in filter(is_chapter, sorted(app.env.found_docs)):
-        names = [name for cell in code_cells(app, page)
+        names = [name for cell in cells_of(app.env, page)
                  if (name := checked_in(cell)) in exercises()]
         if names:
             found.append({"page": page, "exercises": names,
@@ -133,12 +126,12 @@ def chapters(app):
     return found
 
 
-def code_cells(app, page):
-    return read_cells(app.env.doc2path(page))
+def cells_of(env, page):
+    return read_code(env.doc2path(page))
 
 
 @functools.cache
-def read_cells(path):
+def read_code(path):
     """The code of each cell; none where there is text."""
     notebook = nbformat.read(path, as_version=4)
     return [cell["source"] if cell["cell_type"] == "code" else ""
