@@ -4,14 +4,23 @@ NumPy arrays go to dense_numpy or online_numpy, torch tensors to dense_torch or 
 the Triton kernels; torch is imported only when a tensor comes in, Triton when its kernels may run.
 """
 
+from __future__ import annotations
+
 import contextlib
 import importlib.util
 import math
+from typing import TYPE_CHECKING, Literal, TypeVar, overload
 
 import numpy as np
 
 from attnlib import checks, dense_numpy, online_numpy
 
+if TYPE_CHECKING:  # torch is imported only when a tensor comes in
+    import torch
+
+Array = TypeVar("Array", np.ndarray, "torch.Tensor")
+Impl = Literal["dense", "online", "triton"] | None
+Window = tuple[int | None, int | None] | None
 IMPLS = ("dense", "online", "triton")
 SOFTMAX_IMPLS = ("dense", "triton")
 HAS_TRITON = importlib.util.find_spec("triton") is not None
@@ -21,6 +30,7 @@ def dense_twin(kind):
     if kind == "numpy":
         return dense_numpy
     from attnlib import dense_torch
+
     return dense_torch
 
 
@@ -28,16 +38,19 @@ def online_twin(kind):
     if kind == "numpy":
         return online_numpy
     from attnlib import online_torch
+
     return online_torch
 
 
 def softmax_kernels():
     from attnlib import softmax_triton
+
     return softmax_triton
 
 
 def attention_kernels():
     from attnlib import flash_triton
+
     return flash_triton
 
 
@@ -46,15 +59,24 @@ def why_not_triton(kind, kernels, *arguments):
     if kind == "numpy":
         return "impl='triton' takes torch tensors; got NumPy arrays"
     if not HAS_TRITON:
-        return "impl='triton' needs the package triton, which is not installed (pip install triton, on Linux)"
+        return (
+            "impl='triton' needs the package triton, which is not installed (pip install triton, on"
+            " Linux)"
+        )
     return kernels().unsupported(*arguments)
 
 
 def choose_softmax_impl(impl, kind, scores):
-    """Where impl=None becomes a name for the softmax: the kernels for CUDA tensors that they take."""
+    """Where impl=None becomes a name for the softmax: the kernels for CUDA tensors that they
+    take.
+    """
     if impl is None:
         on_cuda = kind == "torch" and scores.is_cuda
-        return "triton" if on_cuda and why_not_triton(kind, softmax_kernels, scores) is None else "dense"
+        return (
+            "triton"
+            if on_cuda and why_not_triton(kind, softmax_kernels, scores) is None
+            else "dense"
+        )
     checks.check_impl(impl, SOFTMAX_IMPLS)
     if impl == "triton" and (sentence := why_not_triton(kind, softmax_kernels, scores)):
         raise ValueError(sentence)
@@ -64,7 +86,8 @@ def choose_softmax_impl(impl, kind, scores):
 def choose_impl(impl, kind, scores_shape, *arguments):
     """The one place where impl=None becomes a name for attention of these arguments.
 
-    NumPy: online from 2^18 scores on. Measured on two cores (attnlib/recorded/attention_cpu.json,
+    NumPy: online from 2^18 scores on. Measured on two cores
+    (attncourse/recorded/attention_cpu.json,
     "choice"): one head of n = 256 took online 1.3 times as long as dense, 8 heads of n = 128 about
     as long; one head of n = 512 was 3.4 times as fast, 8 of n = 256 1.9 times, every larger
     problem 1.6 times and more. Each head costs it 30 us before any work is done, so heads of fewer
@@ -72,7 +95,12 @@ def choose_impl(impl, kind, scores_shape, *arguments):
     torch: the Triton kernels for CUDA tensors that they take; else dense, which autograd can
     differentiate twice and vmap can map.
     """
-    if impl is None and kind == "torch" and arguments[0].is_cuda and not why_not_triton(kind, attention_kernels, *arguments):
+    if (
+        impl is None
+        and kind == "torch"
+        and arguments[0].is_cuda
+        and not why_not_triton(kind, attention_kernels, *arguments)
+    ):
         return "triton"
     if impl is None:
         *batch, n_q, n_k = scores_shape
@@ -84,7 +112,7 @@ def choose_impl(impl, kind, scores_shape, *arguments):
     return impl
 
 
-def raw_scores(query, key, *, scale=None):
+def raw_scores(query: Array, key: Array, *, scale: float | None = None) -> Array:
     """Raw scores: how well each query matches each key.
 
         S = scale * Q Kᵀ,    S[i, j] = scale * sum_c Q[i, c] K[j, c]
@@ -94,8 +122,9 @@ def raw_scores(query, key, *, scale=None):
             ml_dtypes), float32, float64. Half precision is computed in float32, also under
             torch.autocast, and rounded once, at the end.
         key: `(..., n_k, d_k)`, the same kind, dtype and device; leading axes broadcast.
-        scale: a number, finite in the dtype that is computed in; None for 1 / sqrt(d_k), which gives the scores variance 1 when
-            the entries of query and key are independent with mean 0 and variance 1.
+        scale: a number, finite in the dtype that is computed in; None for 1 / sqrt(d_k), which
+            gives the scores variance 1 when the entries of query and key are independent with
+            mean 0 and variance 1.
 
     Returns:
         `(..., n_q, n_k)`, the inputs' kind, dtype and device.
@@ -119,7 +148,7 @@ def raw_scores(query, key, *, scale=None):
     return dense_twin(kind).raw_scores(query, key, scale=scale)
 
 
-def mask_scores(scores, attn_mask):
+def mask_scores(scores: Array, attn_mask: Array) -> Array:
     """Masked scores: -inf where a query may not attend, so that the softmax gives exactly 0.
 
         boolean mask:   S[i, j] where M[i, j] is True, else -inf
@@ -148,7 +177,9 @@ def mask_scores(scores, attn_mask):
     return dense_twin(kind).mask_scores(scores, attn_mask)
 
 
-def softmax(scores, axis=-1, *, impl=None):
+def softmax(
+    scores: Array, axis: int = -1, *, impl: Literal["dense", "triton"] | None = None
+) -> Array:
     """Softmax: weights, none negative, that sum to 1 along one axis.
 
         A[i, j] = exp(S[i, j] - m[i]) / sum_k exp(S[i, k] - m[i]),    m[i] = max_k S[i, k]
@@ -187,7 +218,7 @@ def softmax(scores, axis=-1, *, impl=None):
     return dense_twin(kind).softmax(scores, axis)
 
 
-def logsumexp(scores, axis=-1):
+def logsumexp(scores: Array, axis: int = -1) -> Array:
     """Log-sum-exp: the logarithm of sum_k exp(S[i, k]), a smooth maximum.
 
         lse[i] = m[i] + log sum_k exp(S[i, k] - m[i]),    m[i] = max_k S[i, k]
@@ -216,7 +247,7 @@ def logsumexp(scores, axis=-1):
     return along_axis("logsumexp", scores, axis)
 
 
-def log_softmax(scores, axis=-1):
+def log_softmax(scores: Array, axis: int = -1) -> Array:
     """Logarithm of the softmax, accurate also where the softmax itself underflows to 0.
 
         log A[i, j] = (S[i, j] - m[i]) - log sum_k exp(S[i, k] - m[i]),    m[i] = max_k S[i, k]
@@ -252,7 +283,7 @@ def along_axis(step, scores, axis):
     return getattr(dense_twin(kind), step)(scores, axis)
 
 
-def av_product(weights, value):
+def av_product(weights: Array, value: Array) -> Array:
     """Output: for each query, the values summed with its weights.
 
         O = A V,    O[i] = sum_j A[i, j] V[j]
@@ -280,8 +311,71 @@ def av_product(weights, value):
     return dense_twin(kind).av_product(weights, value)
 
 
-def attention(query, key, value, attn_mask=None, *, is_causal=False, window=None, scale=None,
-              softcap=None, enable_gqa=False, return_lse=False, impl=None):
+@overload
+def attention(
+    query: Array,
+    key: Array,
+    value: Array,
+    attn_mask: Array | None = None,
+    *,
+    is_causal: bool = False,
+    window: Window = None,
+    scale: float | None = None,
+    softcap: float | None = None,
+    enable_gqa: bool = False,
+    return_lse: Literal[False] = False,
+    impl: Impl = None,
+) -> Array: ...
+
+
+@overload
+def attention(
+    query: Array,
+    key: Array,
+    value: Array,
+    attn_mask: Array | None = None,
+    *,
+    is_causal: bool = False,
+    window: Window = None,
+    scale: float | None = None,
+    softcap: float | None = None,
+    enable_gqa: bool = False,
+    return_lse: Literal[True],
+    impl: Impl = None,
+) -> tuple[Array, Array]: ...
+
+
+@overload
+def attention(
+    query: Array,
+    key: Array,
+    value: Array,
+    attn_mask: Array | None = None,
+    *,
+    is_causal: bool = False,
+    window: Window = None,
+    scale: float | None = None,
+    softcap: float | None = None,
+    enable_gqa: bool = False,
+    return_lse: bool,
+    impl: Impl = None,
+) -> Array | tuple[Array, Array]: ...
+
+
+def attention(
+    query: Array,
+    key: Array,
+    value: Array,
+    attn_mask: Array | None = None,
+    *,
+    is_causal: bool = False,
+    window: Window = None,
+    scale: float | None = None,
+    softcap: float | None = None,
+    enable_gqa: bool = False,
+    return_lse: bool = False,
+    impl: Impl = None,
+) -> Array | tuple[Array, Array]:
     """Scaled dot-product attention.
 
         O = softmax(mask(cap(scale * Q Kᵀ))) V,    cap(s) = softcap * tanh(s / softcap)
@@ -353,17 +447,45 @@ def attention(query, key, value, attn_mask=None, *, is_causal=False, window=None
     array([[0.5 , 0.5 , 0.  ],
            [0.33, 0.33, 0.33]])
     """
-    kind, shape = checked_attention(query, key, value, attn_mask, is_causal, window, scale, softcap, enable_gqa)
+    kind, shape = checked_attention(
+        query, key, value, attn_mask, is_causal, window, scale, softcap, enable_gqa
+    )
     checks.check_flags(return_lse=return_lse)
     impl = choose_impl(impl, kind, shape, query, key, value, attn_mask)
-    twin = attention_kernels() if impl == "triton" else {"dense": dense_twin, "online": online_twin}[impl](kind)
-    with quiet(kind):
-        return twin.attention(query, key, value, attn_mask, is_causal=is_causal, window=window, scale=scale,
-                              softcap=softcap, enable_gqa=enable_gqa, return_lse=return_lse)
+    twin = (
+        attention_kernels()
+        if impl == "triton"
+        else {"dense": dense_twin, "online": online_twin}[impl](kind)
+    )
+    with ignore_float_errors(kind):
+        return twin.attention(
+            query,
+            key,
+            value,
+            attn_mask,
+            is_causal=is_causal,
+            window=window,
+            scale=scale,
+            softcap=softcap,
+            enable_gqa=enable_gqa,
+            return_lse=return_lse,
+        )
 
 
-def attention_backward(query, key, value, grad_output, attn_mask=None, *, is_causal=False, window=None,
-                       scale=None, softcap=None, enable_gqa=False, impl=None):
+def attention_backward(
+    query: np.ndarray,
+    key: np.ndarray,
+    value: np.ndarray,
+    grad_output: np.ndarray,
+    attn_mask: np.ndarray | None = None,
+    *,
+    is_causal: bool = False,
+    window: Window = None,
+    scale: float | None = None,
+    softcap: float | None = None,
+    enable_gqa: bool = False,
+    impl: Literal["dense", "online"] | None = None,
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Gradients of attention, for NumPy arrays (torch tensors have autograd).
 
         dV = Aᵀ dO,    dA = dO Vᵀ,    dS = A * (dA - rowsum(A * dA)),
@@ -391,18 +513,34 @@ def attention_backward(query, key, value, grad_output, attn_mask=None, *, is_cau
     >>> [grad.item() for grad in attention_backward(one, one, one, one)]
     [0.0, 0.0, 1.0]
     """
-    kind, shape = checked_attention(query, key, value, attn_mask, is_causal, window, scale, softcap, enable_gqa)
+    kind, shape = checked_attention(
+        query, key, value, attn_mask, is_causal, window, scale, softcap, enable_gqa
+    )
     if kind != "numpy":
-        raise TypeError("attention_backward takes NumPy arrays; got torch tensors, "
-                        "whose gradients attention(...) gives by autograd: call backward() on its output")
+        raise TypeError(
+            "attention_backward takes NumPy arrays; got torch tensors, "
+            "whose gradients attention(...) gives by autograd: call backward() on its output"
+        )
     checks.check_grad_output(grad_output, query, value, shape)
-    twin = {"dense": dense_numpy, "online": online_numpy}[choose_impl(impl, kind, shape, query, key, value, attn_mask)]
-    with quiet(kind):
-        return twin.attention_backward(query, key, value, grad_output, attn_mask, is_causal=is_causal,
-                                       window=window, scale=scale, softcap=softcap, enable_gqa=enable_gqa)
+    twin = {"dense": dense_numpy, "online": online_numpy}[
+        choose_impl(impl, kind, shape, query, key, value, attn_mask)
+    ]
+    with ignore_float_errors(kind):
+        return twin.attention_backward(
+            query,
+            key,
+            value,
+            grad_output,
+            attn_mask,
+            is_causal=is_causal,
+            window=window,
+            scale=scale,
+            softcap=softcap,
+            enable_gqa=enable_gqa,
+        )
 
 
-def merge_partials(out_a, lse_a, out_b, lse_b):
+def merge_partials(out_a: Array, lse_a: Array, out_b: Array, lse_b: Array) -> tuple[Array, Array]:
     """Merge attention over two sets of keys into attention over both.
 
         lse = log(exp(lse_a) + exp(lse_b)),    O = exp(lse_a - lse) O_a + exp(lse_b - lse) O_b
@@ -439,8 +577,10 @@ def merge_partials(out_a, lse_a, out_b, lse_b):
     return online_twin(kind).merge_partials(out_a, lse_a, out_b, lse_b)
 
 
-def quiet(kind):
-    """What overflows or vanishes when it is rounded to half precision shows in the result: NumPy need not warn or raise."""
+def ignore_float_errors(kind):
+    """What overflows or vanishes when it is rounded to half precision shows in the result: NumPy
+    need not warn or raise.
+    """
     return np.errstate(all="ignore") if kind == "numpy" else contextlib.nullcontext()
 
 

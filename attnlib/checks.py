@@ -11,13 +11,18 @@ import sys
 
 import numpy as np
 
-FLOATS = "float16", "bfloat16", "float32", "float64"  # NumPy has bfloat16 from the package ml_dtypes
+FLOATS = (
+    "float16",
+    "bfloat16",
+    "float32",
+    "float64",
+)  # NumPy has bfloat16 from the package ml_dtypes
 LARGEST_COUNT = 2**62  # a position and a count, added in int64, never wrap around
-LARGEST_MASK = 2**40   # entries, a byte each: 1 TiB
+LARGEST_MASK = 2**40  # entries, a byte each: 1 TiB
 
 
 def kind_of(name, array):
-    """"numpy" or "torch"; torch is looked up, never imported."""
+    """ "numpy" or "torch"; torch is looked up, never imported."""
     if isinstance(array, np.ndarray):
         check_plain_array(name, array)
         return "numpy"
@@ -32,10 +37,14 @@ def check_plain_array(name, array):
     """No masked array, whose mask would be lost, and no matrix, whose products are others."""
     masked = sys.modules.get("numpy.ma")
     if isinstance(array, np.matrix):
-        raise TypeError(f"{name} must be a plain NumPy array (np.asarray makes one of a matrix); got matrix")
+        raise TypeError(
+            f"{name} must be a plain NumPy array (np.asarray makes one of a matrix); got matrix"
+        )
     if masked is not None and isinstance(array, masked.MaskedArray):
-        raise TypeError(f"{name} must be a plain NumPy array: a masked array's mask would be lost (attn_mask hides keys, "
-                        f"and filled() gives a plain array); got {type(array).__name__}")
+        raise TypeError(
+            f"{name} must be a plain NumPy array: a masked array's mask would be lost (attn_mask"
+            f" hides keys, and filled() gives a plain array); got {type(array).__name__}"
+        )
 
 
 def check_plain_tensor(name, tensor):
@@ -44,8 +53,10 @@ def check_plain_tensor(name, tensor):
     unlike = "a nested tensor" if tensor.is_nested else unlike
     unlike = str(tensor.layout) if str(tensor.layout) != "torch.strided" else unlike
     if unlike:
-        raise TypeError(f"{name} must be a dense torch tensor (torch.strided; to_dense() makes one of a sparse tensor); "
-                        f"got {unlike}")
+        raise TypeError(
+            f"{name} must be a dense torch tensor (torch.strided; to_dense() makes one of a sparse"
+            f" tensor); got {unlike}"
+        )
 
 
 def dtype_name(array):
@@ -60,28 +71,37 @@ def check_arrays(min_ndim=2, **arrays):
     for name, array in arrays.items():
         check_same_kind(first, kinds[first], name, kinds[name])
         if dtype_name(array) not in FLOATS:
-            raise TypeError(f"{name} must have a floating dtype ({', '.join(FLOATS)}); "
-                            f"got {dtype_name(array)}")
+            raise TypeError(
+                f"{name} must have a floating dtype ({', '.join(FLOATS)}); got {dtype_name(array)}"
+            )
         if array.dtype != lead.dtype:
-            raise TypeError(f"{first} and {name} must have the same dtype; "
-                            f"got {dtype_name(lead)} and {dtype_name(array)}")
+            raise TypeError(
+                f"{first} and {name} must have the same dtype; "
+                f"got {dtype_name(lead)} and {dtype_name(array)}"
+            )
         check_same_device(first, lead, name, array)
         if array.ndim < min_ndim:
             axes = "axis" if min_ndim == 1 else "axes"
-            raise ValueError(f"{name} must have at least {min_ndim} {axes}; got shape {tuple(array.shape)}")
+            raise ValueError(
+                f"{name} must have at least {min_ndim} {axes}; got shape {tuple(array.shape)}"
+            )
     return kinds[first]
 
 
 def check_same_kind(first, first_kind, name, kind):
     if kind != first_kind:
-        raise TypeError(f"{first} and {name} must both be NumPy arrays or both torch tensors; "
-                        f"got {first_kind} and {kind} (torch.from_numpy turns an array into a tensor)")
+        raise TypeError(
+            f"{first} and {name} must both be NumPy arrays or both torch tensors; "
+            f"got {first_kind} and {kind} (torch.from_numpy turns an array into a tensor)"
+        )
 
 
 def check_same_device(first, lead, name, array):
     devices = getattr(lead, "device", None), getattr(array, "device", None)
     if devices[0] != devices[1]:
-        raise ValueError(f"{first} and {name} must be on the same device; got {devices[0]} and {devices[1]}")
+        raise ValueError(
+            f"{first} and {name} must be on the same device; got {devices[0]} and {devices[1]}"
+        )
 
 
 def check_window(window):
@@ -89,9 +109,13 @@ def check_window(window):
     if window is None:
         return
     if not isinstance(window, (tuple, list)) or len(window) != 2:
-        got = f"{len(window)} numbers" if isinstance(window, (tuple, list)) else type(window).__name__
-        raise TypeError("window must be None or a pair (left, right), how many keys before and after its own position "
-                        f"a query sees; got {got}")
+        got = (
+            f"{len(window)} numbers" if isinstance(window, (tuple, list)) else type(window).__name__
+        )
+        raise TypeError(
+            "window must be None or a pair (left, right), how many keys before and after its own"
+            f" position a query sees; got {got}"
+        )
     for name, count in zip(("left", "right"), window):
         if count is not None:
             check_count(f"{name} of window (None for all keys)", count)
@@ -101,20 +125,26 @@ def check_axis(axis, ndim):
     if isinstance(axis, bool) or not isinstance(axis, numbers.Integral):
         raise TypeError(f"axis must be one whole number; got {axis!r}")
     if not -ndim <= axis < ndim:
-        raise ValueError(f"axis must be from {-ndim} to {ndim - 1} for an array of {ndim} axes; got {axis}")
+        raise ValueError(
+            f"axis must be from {-ndim} to {ndim - 1} for an array of {ndim} axes; got {axis}"
+        )
 
 
 def check_equal_d_k(query, key):
     if query.shape[-1] != key.shape[-1]:
-        raise ValueError("query and key must have the same last axis (d_k); "
-                         f"got {query.shape[-1]} and {key.shape[-1]}")
+        raise ValueError(
+            "query and key must have the same last axis (d_k); "
+            f"got {query.shape[-1]} and {key.shape[-1]}"
+        )
     if query.shape[-1] == 0:
         raise ValueError("query and key must have at least one feature (d_k >= 1); got 0")
 
 
 def check_equal_n_k(first, n_first, second, n_second):
     if n_first != n_second:
-        raise ValueError(f"{first} and {second} must have as many positions (n_k); got {n_first} and {n_second}")
+        raise ValueError(
+            f"{first} and {second} must have as many positions (n_k); got {n_first} and {n_second}"
+        )
 
 
 def check_leading_axes(**leading):
@@ -124,8 +154,10 @@ def check_leading_axes(**leading):
         return np.broadcast_shapes(*leading.values())
     except ValueError:
         got = ", ".join(f"{name} {shape}" for name, shape in leading.items())
-        raise ValueError(f"the leading axes (all but the last two) must broadcast; got {got}"
-                         + head_advice(*leading.values())) from None
+        raise ValueError(
+            f"the leading axes (all but the last two) must broadcast; got {got}"
+            + head_advice(*leading.values())
+        ) from None
 
 
 def head_advice(*leading):
@@ -141,14 +173,18 @@ def check_grouped_heads(query, **others):
     """Each of the others has h_kv heads with h a multiple of h_kv; axis -3 counts heads."""
     for name, array in {"query": query, **others}.items():
         if array.ndim < 3:
-            raise ValueError(f"with enable_gqa=True {name} must have a heads axis: at least 3 axes; "
-                             f"got shape {tuple(array.shape)}")
+            raise ValueError(
+                f"with enable_gqa=True {name} must have a heads axis: at least 3 axes; "
+                f"got shape {tuple(array.shape)}"
+            )
     h = query.shape[-3]
     for name, array in others.items():
         h_kv = array.shape[-3]
         if h != h_kv and (h_kv == 0 or h % h_kv):
-            raise ValueError(f"with enable_gqa=True the heads of query must be a multiple of the heads of {name}; "
-                             f"got {h} and {h_kv}")
+            raise ValueError(
+                "with enable_gqa=True the heads of query must be a multiple of the heads of"
+                f" {name}; got {h} and {h_kv}"
+            )
 
 
 def check_attention(query, key, value, enable_gqa):
@@ -169,24 +205,30 @@ def check_mask(attn_mask, like, name, shape):
     """Boolean or of the dtype of `like` (the argument called `name`), broadcasting to `shape`."""
     check_same_kind(name, kind_of(name, like), "attn_mask", kind_of("attn_mask", attn_mask))
     if dtype_name(attn_mask) != "bool" and attn_mask.dtype != like.dtype:
-        raise TypeError("attn_mask must be boolean (True = may attend) or of the dtype of "
-                        f"{name} ({dtype_name(like)}); got {dtype_name(attn_mask)}")
+        raise TypeError(
+            "attn_mask must be boolean (True = may attend) or of the dtype of "
+            f"{name} ({dtype_name(like)}); got {dtype_name(attn_mask)}"
+        )
     check_same_device(name, like, "attn_mask", attn_mask)
     try:
         fits = np.broadcast_shapes(tuple(attn_mask.shape), shape) == tuple(shape)
     except ValueError:
         fits = False
     if not fits:
-        raise ValueError(f"attn_mask must broadcast to the shape of the scores, {tuple(shape)}; "
-                         f"got {tuple(attn_mask.shape)}")
+        raise ValueError(
+            f"attn_mask must broadcast to the shape of the scores, {tuple(shape)}; "
+            f"got {tuple(attn_mask.shape)}"
+        )
 
 
 def check_grad_output(grad_output, query, value, scores_shape):
     expected = (*scores_shape[:-1], value.shape[-1])
     check_arrays(query=query, grad_output=grad_output)
     if tuple(grad_output.shape) != expected:
-        raise ValueError(f"grad_output must have the shape of the output, {expected}; "
-                         f"got {tuple(grad_output.shape)}")
+        raise ValueError(
+            f"grad_output must have the shape of the output, {expected}; "
+            f"got {tuple(grad_output.shape)}"
+        )
 
 
 def check_partials(out_a, lse_a, out_b, lse_b):
@@ -197,13 +239,20 @@ def check_partials(out_a, lse_a, out_b, lse_b):
     check_same_device("out_a", out_a, "lse_a", lse_a)
     wide = computed_in(out_a)
     if dtype_name(lse_a) != wide:
-        raise TypeError(f"lse_a and lse_b must be {wide} where out_a and out_b are {dtype_name(out_a)}; "
-                        f"got {dtype_name(lse_a)}")
-    for name, array, expected in (("out_b", out_b, out_a.shape), ("lse_a", lse_a, out_a.shape[:-1]),
-                                  ("lse_b", lse_b, out_a.shape[:-1])):
+        raise TypeError(
+            f"lse_a and lse_b must be {wide} where out_a and out_b are {dtype_name(out_a)}; "
+            f"got {dtype_name(lse_a)}"
+        )
+    for name, array, expected in (
+        ("out_b", out_b, out_a.shape),
+        ("lse_a", lse_a, out_a.shape[:-1]),
+        ("lse_b", lse_b, out_a.shape[:-1]),
+    ):
         if tuple(array.shape) != tuple(expected):
-            raise ValueError(f"{name} must have the shape {tuple(expected)}, by that of out_a; "
-                             f"got {tuple(array.shape)}")
+            raise ValueError(
+                f"{name} must have the shape {tuple(expected)}, by that of out_a; "
+                f"got {tuple(array.shape)}"
+            )
     return kind
 
 
@@ -213,7 +262,9 @@ def computed_in(array):
 
 
 def check_number(name, number, like, *, positive=False):
-    """None, or a real number that is finite (and above zero where positive is asked for) in the arithmetic on `like`."""
+    """None, or a real number that is finite (and above zero where positive is asked for) in the
+    arithmetic on `like`.
+    """
     if number is None:
         return
     rule = "a positive number" if positive else "a finite number"
@@ -222,7 +273,9 @@ def check_number(name, number, like, *, positive=False):
     rounded, dtype = rounded_to(computed_in(like), number), computed_in(like)
     if not math.isfinite(rounded) or (positive and rounded <= 0):
         was = "" if rounded == number or rounded != rounded else f", which is {rounded} there"
-        raise ValueError(f"{name} must be None or {rule} in {dtype}, the dtype of the scores; got {number}{was}")
+        raise ValueError(
+            f"{name} must be None or {rule} in {dtype}, the dtype of the scores; got {number}{was}"
+        )
 
 
 def rounded_to(dtype, number):
@@ -258,8 +311,10 @@ def check_count(name, count):
 
 def check_mask_size(n_q, n_k, rows="n_q"):
     if max(int(n_q), 1) * max(int(n_k), 1) > LARGEST_MASK:
-        raise ValueError(f"{rows} times n_k, 0 counted as 1, must be at most 2**40, a mask of 1 TiB; "
-                         f"got {rows} = {n_q} and n_k = {n_k}")
+        raise ValueError(
+            f"{rows} times n_k, 0 counted as 1, must be at most 2**40, a mask of 1 TiB; "
+            f"got {rows} = {n_q} and n_k = {n_k}"
+        )
 
 
 def check_lengths(lengths, n_k):
@@ -270,13 +325,17 @@ def check_lengths(lengths, n_k):
         lengths = np.asarray(lengths)
     except Exception as error:  # rows of different lengths, a tensor on a GPU, whatever is no array
         kind = ValueError if isinstance(error, ValueError) else TypeError
-        raise kind("lengths must be one row (batch,) of whole numbers, in memory that NumPy can read; "
-                   f"got {type(lengths).__name__}, of which NumPy says: {error}") from None
+        raise kind(
+            "lengths must be one row (batch,) of whole numbers, in memory that NumPy can read; "
+            f"got {type(lengths).__name__}, of which NumPy says: {error}"
+        ) from None
     if lengths.ndim != 1:
         raise ValueError(f"lengths must have one axis (batch,); got shape {lengths.shape}")
     if lengths.size and lengths.dtype.kind not in "iu":
         raise TypeError(f"lengths must be whole numbers; got {lengths.dtype}")
     if lengths.size and not 0 <= lengths.min() <= lengths.max() <= n_k:
-        raise ValueError(f"lengths must be from 0 to n_k = {n_k}; got {lengths.min()} to {lengths.max()}")
+        raise ValueError(
+            f"lengths must be from 0 to n_k = {n_k}; got {lengths.min()} to {lengths.max()}"
+        )
     check_mask_size(len(lengths), n_k, "batch")
     return lengths

@@ -23,14 +23,15 @@ def widen(array):
 
 def in_float32_or_wider(step):
     """Run a step on widened arrays; its result gets the first one's dtype."""
+
     @functools.wraps(step)
     def wide_step(array, *others, **options):
-        others = (widen(other) if isinstance(other, np.ndarray) else other
-                  for other in others)
+        others = (widen(other) if isinstance(other, np.ndarray) else other for other in others)
         # Scores at masked keys may overflow; elsewhere inf or NaN will show.
         with np.errstate(over="ignore", under="ignore", invalid="ignore"):
             result = step(widen(array), *others, **options)
             return result.astype(array.dtype, copy=False)
+
     return wide_step
 
 
@@ -123,8 +124,19 @@ def masked_scores(scores, attn_mask, is_causal, window):
     return scores
 
 
-def attention(query, key, value, attn_mask=None, *, is_causal=False, window=None,
-              scale=None, softcap=None, enable_gqa=False, return_lse=False):
+def attention(
+    query,
+    key,
+    value,
+    attn_mask=None,
+    *,
+    is_causal=False,
+    window=None,
+    scale=None,
+    softcap=None,
+    enable_gqa=False,
+    return_lse=False,
+):
     """softmax(mask(cap(scale * Q Kᵀ))) V; see attnlib.attention."""
     dtype = query.dtype
     query, key, value, attn_mask = map(widen, (query, key, value, attn_mask))
@@ -139,9 +151,19 @@ def attention(query, key, value, attn_mask=None, *, is_causal=False, window=None
     return output, np.broadcast_to(logsumexp(scores), output.shape[:-1]).copy()
 
 
-def attention_backward(query, key, value, grad_output, attn_mask=None, *,
-                       is_causal=False, window=None, scale=None,
-                       softcap=None, enable_gqa=False):
+def attention_backward(
+    query,
+    key,
+    value,
+    grad_output,
+    attn_mask=None,
+    *,
+    is_causal=False,
+    window=None,
+    scale=None,
+    softcap=None,
+    enable_gqa=False,
+):
     """d sum(grad_output * output); see attnlib.attention_backward."""
     dtype, shapes = query.dtype, (query.shape, key.shape, value.shape)
     query, key, value = map(widen, (query, key, value))
@@ -157,10 +179,12 @@ def attention_backward(query, key, value, grad_output, attn_mask=None, *,
         if softcap is not None:  # scores = softcap * tanh; d tanh = 1 - tanh^2
             slope = 1 - (scores / float(softcap)) ** 2
             grad_scores = np.where(weights == 0, 0, grad_scores * slope)
-        grads = (grad_scores @ key * scale, grad_scores.mT @ query * scale,
-                 weights.mT @ grad_output)
-        return tuple(sum_to_shape(grad, shape).astype(dtype)
-                     for grad, shape in zip(grads, shapes))
+        grads = (
+            grad_scores @ key * scale,
+            grad_scores.mT @ query * scale,
+            weights.mT @ grad_output,
+        )
+        return tuple(sum_to_shape(grad, shape).astype(dtype) for grad, shape in zip(grads, shapes))
 
 
 def softmax_backward(weights, value, grad_output):
@@ -176,8 +200,7 @@ def sum_to_shape(grad, shape):
     """Undo broadcasting and repeated heads: add up the copies."""
     grad = grad.sum(tuple(range(grad.ndim - len(shape))))
     for axis, size in enumerate(shape):
-        before, copied, after = (grad.shape[:axis], grad.shape[axis],
-                                 grad.shape[axis + 1:])
+        before, copied, after = (grad.shape[:axis], grad.shape[axis], grad.shape[axis + 1 :])
         if copied != size:  # consecutive copies belong to one head
             groups = (*before, size, copied // size, *after)
             grad = grad.reshape(groups).sum(axis + 1)

@@ -31,7 +31,10 @@ def product(a, b):
 
 
 class Product(torch.autograd.Function):
-    """What autocast would round to half precision, forward and backward; differentiable any number of times."""
+    """What autocast would round to half precision, forward and backward; differentiable any number
+    of times.
+    """
+
     generate_vmap_rule = True
 
     @staticmethod
@@ -51,11 +54,12 @@ class Product(torch.autograd.Function):
 
 def in_float32_or_wider(step):
     """Run a step on widened tensors; its result gets the first one's dtype."""
+
     @functools.wraps(step)
     def wide_step(array, *others, **options):
-        others = (widen(other) if isinstance(other, torch.Tensor) else other
-                  for other in others)
+        others = (widen(other) if isinstance(other, torch.Tensor) else other for other in others)
         return step(widen(array), *others, **options).to(array.dtype)
+
     return wide_step
 
 
@@ -160,8 +164,19 @@ def masked_scores(scores, attn_mask, is_causal, window):
     return scores
 
 
-def attention(query, key, value, attn_mask=None, *, is_causal=False, window=None,
-              scale=None, softcap=None, enable_gqa=False, return_lse=False):
+def attention(
+    query,
+    key,
+    value,
+    attn_mask=None,
+    *,
+    is_causal=False,
+    window=None,
+    scale=None,
+    softcap=None,
+    enable_gqa=False,
+    return_lse=False,
+):
     """softmax(mask(cap(scale * Q Kᵀ))) V; see attnlib.attention."""
     dtype = query.dtype
     query, key, value, attn_mask = map(widen, (query, key, value, attn_mask))

@@ -1,11 +1,15 @@
 """Boolean masks, True where a query may attend: causal, padding, window."""
 
+from __future__ import annotations
+
+from collections.abc import Sequence
+
 import numpy as np
 
 from attnlib import checks
 
 
-def causal_mask(n_q, n_k):
+def causal_mask(n_q: int, n_k: int) -> np.ndarray:
     """Query i may attend to keys 0 to i: aligned at the top left, as in torch.
 
     Args:
@@ -29,7 +33,7 @@ def causal_mask(n_q, n_k):
     return window_mask(n_q, n_k, None, 0)
 
 
-def padding_mask(lengths, n_k):
+def padding_mask(lengths: Sequence[int] | np.ndarray, n_k: int) -> np.ndarray:
     """Sequence b has lengths[b] real keys; the rest are padding.
 
     Args:
@@ -55,11 +59,11 @@ def padding_mask(lengths, n_k):
            [[1, 0, 0]]])
     """
     checks.check_count("n_k", n_k)
-    lengths = checks.check_lengths(lengths, n_k)
-    return np.arange(n_k) < lengths[:, None, None]
+    counts = checks.check_lengths(lengths, n_k)
+    return np.arange(n_k) < counts[:, None, None]
 
 
-def window_mask(n_q, n_k, left, right):
+def window_mask(n_q: int, n_k: int, left: int | None, right: int | None) -> np.ndarray:
     """Query i may attend to keys i - left to i + right: aligned at the top left.
 
     Args:

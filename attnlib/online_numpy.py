@@ -2,13 +2,14 @@
 
 Five steps make it fast; each is marked where it is taken. In brackets: how many times as fast as
 the step before, for 8 heads with n = 4096 and d = 64 on two cores with AVX-512; `python -m
-attnlib.bench` measures it again (attnlib/recorded/attention_cpu.json).
+attncourse.bench` measures it again (attncourse/recorded/attention_cpu.json).
 
     Step 1, blocks: a running sum, so that a block of scores can be forgotten. O(n) memory.
         [5.3, at times 1.5: the naive way mostly waits for pages of fresh memory]
     Step 2, in place: the same few buffers for every block. [1.04]
     Step 3, scores transposed: a query is a column, so that maxima and sums add up rows. [1.11]
-    Step 4, no maximum where none is needed: scores that are known to be small stay as they are. [1.31]
+    Step 4, no maximum where none is needed: scores that are known to be small stay as they are.
+    [1.31]
     Step 5, threads: one for each core, over heads and blocks of queries. [1.07]
 
 Its twin is online_torch.py. The functions here trust their arguments; attnlib.api checks
@@ -29,20 +30,29 @@ from attnlib.masks import limits
 try:  # NumPy 2.1 or newer
     from numpy.lib.introspect import opt_func_info
 except ImportError:
-    opt_func_info = None
+    opt_func_info = None  # type: ignore[assignment]
 
 QUERIES, KEYS = 512, 512  # a block of scores is 1 MiB of float32: it stays in a core's own cache
-DIAGONAL = 128            # keys in a block that a causal mask cuts through
-SMALL = 40                # largest score, in powers of 2, that needs no maximum
+DIAGONAL = 128  # keys in a block that a causal mask cuts through
+SMALL = 40  # largest score, in powers of 2, that needs no maximum
 LOG2_E = math.log2(math.e)
 
 
 def exp2_is_faster():
-    """exp2 is 1.8 times as fast as exp where NumPy runs its loop for AVX-512, 2.7 times as slow elsewhere."""
+    """exp2 is 1.8 times as fast as exp where NumPy runs its loop for AVX-512, 2.7 times as slow
+    elsewhere.
+    """
     if opt_func_info is None:
         return False
-    listed = opt_func_info(func_name="^exp2$", signature="float32").values()  # none where NumPy has no loop of its own
-    return any(name in loop["current"] for loops in listed for loop in loops.values() for name in ("X86_V4", "AVX512"))
+    listed = opt_func_info(
+        func_name="^exp2$", signature="float32"
+    ).values()  # none where NumPy has no loop of its own
+    return any(
+        name in loop["current"]
+        for loops in listed
+        for loop in loops.values()
+        for name in ("X86_V4", "AVX512")
+    )
 
 
 EXP2_IS_FASTER = exp2_is_faster()
@@ -51,12 +61,13 @@ EXP2_IS_FASTER = exp2_is_faster()
 @dataclasses.dataclass
 class Head:
     """One head: its matrices, views of the arguments, and the options that all heads share."""
+
     index: tuple
     query: np.ndarray
     key: np.ndarray
     value: np.ndarray
     attn_mask: np.ndarray | None
-    left: int | None   # of a window, as in limits()
+    left: int | None  # of a window, as in limits()
     right: int | None  # 0: causal
     scale: float
     softcap: float | None
@@ -67,29 +78,55 @@ class Head:
         return longest(self.key)
 
     @functools.cached_property
-    def has_dwarfs(self):
-        """Whether a value, times the least weight that needs no maximum, may fall below the normal numbers."""
+    def has_tiny_values(self):
+        """Whether a value, times the least weight that needs no maximum, may fall below the normal
+        numbers.
+        """
         least = 2**64 * np.finfo(wide_dtype(self.value)).tiny
         blocks = (np.abs(widen(self.value[keys])) for keys in blocks_of(0, len(self.value), KEYS))
         return any(((block > 0) & (block < least)).any() for block in blocks)
 
     @functools.cached_property
     def scales_queries(self):
-        """Whether a query times the scale keeps its digits: the scores then need not be scaled one by one.
+        """Whether a query times the scale keeps its digits: the scores then need not be scaled one
+        by one.
 
-        What such a product loses below the normal numbers is less than 2^-149 for each feature; keys
+        What such a product loses below the normal numbers is less than 2^-149 for each feature;
+        keys
         and softcaps below these bounds make no more than 2^-29 of it.
         """
         factor = abs(self.scale) / (self.softcap or 1)
-        fits = 2**-40 <= factor <= 2**40 and (self.softcap or 0) <= 2**40 and self.longest_key <= 2**80
+        fits = (
+            2**-40 <= factor <= 2**40 and (self.softcap or 0) <= 2**40 and self.longest_key <= 2**80
+        )
         return fits and (factor <= 1 or longest(self.query) <= 2**80)
 
 
-def attention(query, key, value, attn_mask=None, *, is_causal=False, window=None,
-              scale=None, softcap=None, enable_gqa=False, return_lse=False):
+def attention(
+    query,
+    key,
+    value,
+    attn_mask=None,
+    *,
+    is_causal=False,
+    window=None,
+    scale=None,
+    softcap=None,
+    enable_gqa=False,
+    return_lse=False,
+):
     """softmax(mask(cap(scale * Q Kᵀ))) V; see attnlib.attention."""
-    heads = split_heads(query, key, value, attn_mask, is_causal=is_causal, window=window,
-                        scale=scale, softcap=softcap, enable_gqa=enable_gqa)
+    heads = split_heads(
+        query,
+        key,
+        value,
+        attn_mask,
+        is_causal=is_causal,
+        window=window,
+        scale=scale,
+        softcap=softcap,
+        enable_gqa=enable_gqa,
+    )
     output, lse = forward(heads, query, key, value, enable_gqa, query.dtype)
     return (output, lse) if return_lse else output
 
@@ -102,17 +139,37 @@ def forward(heads, query, key, value, enable_gqa, dtype):
     def attend_to_keys(task, scratch):
         head, rows = task
         attend(head, rows, scratch, output[head.index], lse[head.index])
+
     tasks = [(head, rows) for head in heads for rows in query_blocks(query)]
     threads.run(attend_to_keys, tasks, cost(heads, query, key))
     return output, lse
 
 
-def attention_backward(query, key, value, grad_output, attn_mask=None, *,
-                       is_causal=False, window=None, scale=None,
-                       softcap=None, enable_gqa=False):
+def attention_backward(
+    query,
+    key,
+    value,
+    grad_output,
+    attn_mask=None,
+    *,
+    is_causal=False,
+    window=None,
+    scale=None,
+    softcap=None,
+    enable_gqa=False,
+):
     """d sum(grad_output * output); see attnlib.attention_backward."""
-    heads = split_heads(query, key, value, attn_mask, is_causal=is_causal, window=window,
-                        scale=scale, softcap=softcap, enable_gqa=enable_gqa)
+    heads = split_heads(
+        query,
+        key,
+        value,
+        attn_mask,
+        is_causal=is_causal,
+        window=window,
+        scale=scale,
+        softcap=softcap,
+        enable_gqa=enable_gqa,
+    )
     output, lse = forward(heads, query, key, value, enable_gqa, wide_dtype(query))
     grads = [np.zeros(array.shape, wide_dtype(array)) for array in (query, key, value)]
 
@@ -122,6 +179,7 @@ def attention_backward(query, key, value, grad_output, attn_mask=None, *,
             for rows in query_blocks(query):
                 result = (array[head.index][rows] for array in (output, lse, grad_output))
                 backward_block(head, rows, *result, *own, scratch)
+
     threads.run(add_gradients, groups_of(heads, grads, output.shape[:-2]), cost(heads, query, key))
     return tuple(grad.astype(query.dtype, copy=False) for grad in grads)
 
@@ -135,7 +193,9 @@ def merge_partials(out_a, lse_a, out_b, lse_b):
         row_sum = weight_a + weight_b
         row_sum = np.where(row_sum == 0, 1, row_sum)
         lse = np.where(np.isinf(highest), highest, np.log(row_sum) + highest)
-        output = share_of(out_a, lse_a, weight_a / row_sum) + share_of(out_b, lse_b, weight_b / row_sum)
+        output = share_of(out_a, lse_a, weight_a / row_sum) + share_of(
+            out_b, lse_b, weight_b / row_sum
+        )
         return output.astype(out_a.dtype), lse
 
 
@@ -145,6 +205,7 @@ def share_of(output, lse, share):
 
 
 # --- heads and blocks ---
+
 
 def wide_dtype(array):
     return widen(array[..., :0]).dtype
@@ -171,8 +232,10 @@ def split_heads(query, key, value, attn_mask, *, is_causal, window, scale, softc
     softcap = None if softcap is None else float(softcap)
     arrays = [query, key, value, None if attn_mask is None else np.atleast_2d(attn_mask)]
     options = *limits(is_causal, window), scale, softcap
-    return [Head(index, *[matrix_at(array, index, batch) for array in arrays], *options)
-            for index in np.ndindex(*batch)]
+    return [
+        Head(index, *[matrix_at(array, index, batch) for array in arrays], *options)
+        for index in np.ndindex(*batch)
+    ]
 
 
 def matrix_at(array, index, batch):
@@ -218,7 +281,9 @@ def query_blocks(query):
 
 
 def key_blocks(head, rows):
-    """Blocks of keys, none outside the window of all these queries, smaller ones along a causal mask's diagonal."""
+    """Blocks of keys, none outside the window of all these queries, smaller ones along a causal
+    mask's diagonal.
+    """
     n_k, size = len(head.key), KEYS * QUERIES // (rows.stop - rows.start)
     start = 0 if head.left is None else max(0, rows.start - head.left)
     stop = n_k if head.right is None else min(n_k, rows.stop + head.right)
@@ -227,7 +292,8 @@ def key_blocks(head, rows):
 
 
 def masks_at(head, rows, keys):
-    """What the masks say about a block, transposed: a list of booleans, and a number to add or None.
+    """What the masks say about a block, transposed: a list of booleans, and a number to add or
+    None.
 
     A boolean array covers the first queries of the block. None where nobody may attend to anything.
     """
@@ -268,7 +334,7 @@ def upper_triangle(size):
     return np.tri(size, dtype=bool).T.copy()
 
 
-def room(scratch, name, shape, dtype):
+def scratch_array(scratch, name, shape, dtype):
     """Step 2: an array of this shape in memory that every block uses again."""
     size = math.prod(shape)
     if name not in scratch or scratch[name].size < size:
@@ -283,6 +349,7 @@ def finite(shift):
 
 # --- one block of queries ---
 
+
 def attend(head, rows, scratch, output, lse):
     """Write the output and the log-sum-exp of one block of queries."""
     query = widen(head.query[rows])
@@ -290,16 +357,21 @@ def attend(head, rows, scratch, output, lse):
     total, row_sum, shift = sum_blocks(head, rows, query, small, scratch)
     if small and has_lost_digits(head, total, scratch):  # again, with a maximum and weights below 1
         total, row_sum, shift = sum_blocks(head, rows, query, False, scratch)
-    np.divide(total, np.where(row_sum == 0, 1, row_sum)[:, None], out=output[rows], casting="same_kind")
+    np.divide(
+        total, np.where(row_sum == 0, 1, row_sum)[:, None], out=output[rows], casting="same_kind"
+    )
     lse[rows] = np.where(np.isinf(shift), shift, np.log(row_sum) + shift)
 
 
 def has_lost_digits(head, total, scratch):
     """Whether huge values overflowed, or tiny ones may have vanished beside a small weight."""
-    size = np.abs(total, out=room(scratch, "product", total.shape, total.dtype))
+    size = np.abs(total, out=scratch_array(scratch, "product", total.shape, total.dtype))
     if not size.max(initial=0) < np.inf:
         return True
-    return bool(size.min(initial=np.inf) < len(head.key) * np.finfo(total.dtype).tiny and head.has_dwarfs)
+    return bool(
+        size.min(initial=np.inf) < len(head.key) * np.finfo(total.dtype).tiny
+        and head.has_tiny_values
+    )
 
 
 def scores_are_small(head, query):
@@ -317,7 +389,9 @@ def scores_are_small(head, query):
 
 
 def sum_blocks(head, rows, query, small, scratch):
-    """Step 1: sums over the keys of exp(score - shift) * value and of exp(score - shift); the shift."""
+    """Step 1: sums over the keys of exp(score - shift) * value and of exp(score - shift); the
+    shift.
+    """
     total = np.zeros((len(query), head.value.shape[-1]), query.dtype)
     row_sum = np.zeros(len(query), query.dtype)
     shift = np.full(len(query), 0 if small else -np.inf, query.dtype)
@@ -336,7 +410,7 @@ def sum_blocks(head, rows, query, small, scratch):
         weights = exp(scores, out=scores)
         if small:
             for part in masks[0]:
-                weights[:, :part.shape[1]] *= part
+                weights[:, : part.shape[1]] *= part
         add_block(weights, widen(head.value[keys]), total[seen], row_sum[seen], scratch)
     return total, row_sum, shift
 
@@ -345,12 +419,14 @@ def scaled(head, query, unit):
     """The scale goes to the queries, which are fewer than the scores."""
     if not head.scales_queries:
         return query
-    return query * query.dtype.type(head.scale * unit if head.softcap is None else head.scale / head.softcap)
+    return query * query.dtype.type(
+        head.scale * unit if head.softcap is None else head.scale / head.softcap
+    )
 
 
 def score_block(head, query, keys, unit, scratch):
     """Step 3: scores (keys, queries), from a query already scaled."""
-    scores = room(scratch, "scores", (keys.stop - keys.start, len(query)), query.dtype)
+    scores = scratch_array(scratch, "scores", (keys.stop - keys.start, len(query)), query.dtype)
     np.matmul(widen(head.key[keys]), query.T, out=scores)
     if not head.scales_queries:
         return scale_block(head, scores, unit)
@@ -361,7 +437,9 @@ def score_block(head, query, keys, unit, scratch):
 
 
 def scale_block(head, scores, unit):
-    """Scores that are scaled one by one, each factor for itself: their product may be no number of this dtype."""
+    """Scores that are scaled one by one, each factor for itself: their product may be no number of
+    this dtype.
+    """
     scores *= head.scale
     if head.softcap is not None:
         scores /= head.softcap
@@ -376,7 +454,7 @@ def mask_block(scores, allowed, added):
     if added is not None:
         scores += added
     for part in allowed:  # also where inf - inf is NaN
-        np.copyto(scores[:, :part.shape[1]], -np.inf, where=~part)
+        np.copyto(scores[:, : part.shape[1]], -np.inf, where=~part)
 
 
 def subtract_shift(scores, n_k, shift, total, row_sum):
@@ -396,10 +474,13 @@ def subtract_shift(scores, n_k, shift, total, row_sum):
 def add_block(weights, value, total, row_sum, scratch):
     """weights is (keys, queries); the sum over keys, too, is a product."""
     row_sum += np.ones(len(weights), weights.dtype) @ weights
-    total += np.matmul(weights.T, value, out=room(scratch, "product", total.shape, total.dtype))
+    total += np.matmul(
+        weights.T, value, out=scratch_array(scratch, "product", total.shape, total.dtype)
+    )
 
 
 # --- backward: the weights of a block once more, from the log-sum-exp ---
+
 
 def backward_block(head, rows, output, lse, grad_output, grad_query, grad_key, grad_value, scratch):
     """Add what one block of queries gives to the gradients of its head."""
@@ -414,14 +495,18 @@ def backward_block(head, rows, output, lse, grad_output, grad_query, grad_key, g
         seen = slice(first - rows.start, None)
         key, value = widen(head.key[keys]), widen(head.value[keys])
         weights, slope = weight_block(head, query[seen], keys, lse[seen], masks, scratch)
-        grad_scores = np.matmul(value, grad_output[seen].T, out=room(scratch, "grad", weights.shape, query.dtype))
+        grad_scores = np.matmul(
+            value,
+            grad_output[seen].T,
+            out=scratch_array(scratch, "grad", weights.shape, query.dtype),
+        )
         grad_scores -= delta[seen]
         grad_scores *= weights
         grad_scores *= slope
         # A weight of 0 passes nothing back, even where the product overflowed.
         np.copyto(grad_scores, 0, where=weights == 0)
         grad_value[keys] += weights @ grad_output[seen]
-        grad_query[first:rows.stop] += grad_scores.T @ key * query.dtype.type(head.scale)
+        grad_query[first : rows.stop] += grad_scores.T @ key * query.dtype.type(head.scale)
         grad_key[keys] += grad_scores @ query[seen] * query.dtype.type(head.scale)
 
 

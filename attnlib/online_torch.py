@@ -16,8 +16,19 @@ from attnlib.masks import limits
 QUERIES, KEYS = 512, 256
 
 
-def attention(query, key, value, attn_mask=None, *, is_causal=False, window=None,
-              scale=None, softcap=None, enable_gqa=False, return_lse=False):
+def attention(
+    query,
+    key,
+    value,
+    attn_mask=None,
+    *,
+    is_causal=False,
+    window=None,
+    scale=None,
+    softcap=None,
+    enable_gqa=False,
+    return_lse=False,
+):
     """softmax(mask(cap(scale * Q Kᵀ))) V; see attnlib.attention."""
     scale = 1 / math.sqrt(query.shape[-1]) if scale is None else float(scale)
     softcap = None if softcap is None else float(softcap)
@@ -59,16 +70,28 @@ class Streaming(torch.autograd.Function):
     @staticmethod
     def backward(ctx, grad_output, grad_lse):
         needs_mask = ctx.needs_input_grad[3]
-        return *once(backward_blocks, *ctx.saved_tensors, grad_output, grad_lse, needs_mask, *ctx.options), None
+        return (
+            *once(
+                backward_blocks, *ctx.saved_tensors, grad_output, grad_lse, needs_mask, *ctx.options
+            ),
+            None,
+        )
 
 
 def once(gradients, *arguments):
-    """gradients(*arguments), which cannot be differentiated again; torch.compile never does, and cannot read Once."""
-    return gradients(*arguments) if torch.compiler.is_compiling() else Once.apply(gradients, *arguments)
+    """gradients(*arguments), which can't be differentiated again.
+
+    torch.compile never does that, and can't read OnceDifferentiable.
+    """
+    if torch.compiler.is_compiling():
+        return gradients(*arguments)
+    return OnceDifferentiable.apply(gradients, *arguments)
 
 
-class Once(torch.autograd.Function):
-    """Where torch's once_differentiable raises, except that torch.func would find second derivatives of 0."""
+class OnceDifferentiable(torch.autograd.Function):
+    """Where torch's once_differentiable raises, except that torch.func would find second
+    derivatives of 0.
+    """
 
     @staticmethod
     def forward(gradients, *arguments):
@@ -80,10 +103,14 @@ class Once(torch.autograd.Function):
 
     @staticmethod
     def backward(ctx, *grads):
-        raise RuntimeError("attention a block at a time can be differentiated once; impl='dense' any number of times")
+        raise RuntimeError(
+            "attention a block at a time can be differentiated once; impl='dense' any number of"
+            " times"
+        )
 
 
 # --- blocks ---
+
 
 def blocks_of(start, stop, size):
     return [slice(at, min(at + size, stop)) for at in range(start, stop, size)]
@@ -142,28 +169,43 @@ def outside(window, rows, keys, device):
 
 # --- forward and backward ---
 
+
 def in_its_own_dtype(step):
     """torch.autocast would round the factors of every product to half precision."""
+
     @functools.wraps(step)
     def undisturbed(query, *others):
         if not is_autocast(query.device):
             return step(query, *others)
         with torch.autocast(query.device.type, enabled=False):
             return step(query, *others)
+
     return undisturbed
 
 
 @in_its_own_dtype
 def forward(query, key, value, attn_mask, window, scale, softcap, h):
     """The output, in float32 or wider, and the log-sum-exp."""
-    shapes = [query.shape[:-2]] + [array.shape[:-2] if h is None else (*array.shape[:-3], h)
-                                   for array in (key, value)]
+    shapes = [query.shape[:-2]] + [
+        array.shape[:-2] if h is None else (*array.shape[:-3], h) for array in (key, value)
+    ]
     shape = (*torch.broadcast_shapes(*shapes), query.shape[-2])
     wide = widen(query[..., :0, :])
     output, lse = wide.new_empty(*shape, value.shape[-1]), wide.new_empty(shape)
     for rows in blocks_of(0, query.shape[-2], QUERIES):
-        sum_blocks(query, key, value, attn_mask, rows, output[..., rows, :], lse[..., rows],
-                   window, scale, softcap, h)
+        sum_blocks(
+            query,
+            key,
+            value,
+            attn_mask,
+            rows,
+            output[..., rows, :],
+            lse[..., rows],
+            window,
+            scale,
+            softcap,
+            h,
+        )
     return output, lse
 
 
@@ -173,8 +215,9 @@ def sum_blocks(query, key, value, attn_mask, rows, output, lse, window, scale, s
     shift, log_n = torch.full_like(lse, -torch.inf), math.log(max(1, key.shape[-2]))
     query = widen(query[..., rows, :])
     for keys in key_blocks(key.shape[-2], rows, window):
-        scores, _ = score_block(query, block_of(key, keys, h), attn_mask,
-                                rows, keys, window, scale, softcap)
+        scores, _ = score_block(
+            query, block_of(key, keys, h), attn_mask, rows, keys, window, scale, softcap
+        )
         # log n_k keeps the sum of all weights at 1 or below: no sum of values overflows.
         moved = torch.maximum(shift, scores.amax(-1) + log_n)
         factor = torch.exp(shift - finite(moved))
@@ -187,9 +230,24 @@ def sum_blocks(query, key, value, attn_mask, rows, output, lse, window, scale, s
 
 
 @in_its_own_dtype
-def backward_blocks(query, key, value, attn_mask, output, lse, grad_output, grad_lse, needs_mask,
-                    window, scale, softcap, h):
-    """Gradients of query, key, value and of a floating mask; weights come back from the log-sum-exp."""
+def backward_blocks(
+    query,
+    key,
+    value,
+    attn_mask,
+    output,
+    lse,
+    grad_output,
+    grad_lse,
+    needs_mask,
+    window,
+    scale,
+    softcap,
+    h,
+):
+    """Gradients of query, key, value and of a floating mask; weights come back from the
+    log-sum-exp.
+    """
     # rowsum(A * dA) = rowsum(dO * O); the gradient of the log-sum-exp is the weights.
     delta = (widen(grad_output) * output).sum(-1) - grad_lse
     lse = torch.where(lse == -torch.inf, torch.inf, lse)  # the weights of an empty row are 0
@@ -199,7 +257,9 @@ def backward_blocks(query, key, value, attn_mask, output, lse, grad_output, grad
         for keys in key_blocks(key.shape[-2], rows, window):
             query_block, grad_block = widen(query[..., rows, :]), widen(grad_output[..., rows, :])
             key_block, value_block = block_of(key, keys, h), block_of(value, keys, h)
-            scores, slope = score_block(query_block, key_block, attn_mask, rows, keys, window, scale, softcap)
+            scores, slope = score_block(
+                query_block, key_block, attn_mask, rows, keys, window, scale, softcap
+            )
             weights = torch.exp(scores - lse[..., rows, None])
             grad_scores = weights * (grad_block @ value_block.mT - delta[..., rows, None])
             # A weight of 0 passes nothing back, even where the product overflowed.

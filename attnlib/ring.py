@@ -37,8 +37,18 @@ from attnlib.masks import limits
 COMMAND = "torchrun --nproc-per-node 2 -m attnlib.ring"
 
 
-def attention(query, key, value, *, is_causal=False, scale=None, softcap=None, enable_gqa=False,
-              return_lse=False, group=None):
+def attention(
+    query,
+    key,
+    value,
+    *,
+    is_causal=False,
+    scale=None,
+    softcap=None,
+    enable_gqa=False,
+    return_lse=False,
+    group=None,
+):
     """attnlib.attention over a sequence of which each rank holds the part that shard() gives it.
 
     Every rank of the group calls this with its own part, and calls backward() too if one does.
@@ -61,7 +71,9 @@ def attention(query, key, value, *, is_causal=False, scale=None, softcap=None, e
         RuntimeError: a rank has died, or sent nothing within the timeout that was given to
             dist.init_process_group. (With NCCL, torch itself ends the process after that time.)
     """
-    kind, _ = api.checked_attention(query, key, value, None, is_causal, None, scale, softcap, enable_gqa)
+    kind, _ = api.checked_attention(
+        query, key, value, None, is_causal, None, scale, softcap, enable_gqa
+    )
     if kind != "torch":
         raise TypeError("ring attention takes torch tensors; got NumPy arrays")
     check_parts(query, key, value, is_causal, group)
@@ -93,6 +105,7 @@ class Ring(torch.autograd.Function):
 
 # --- who holds which positions ---
 
+
 def shard(array, rank, size):
     """The positions that a rank holds: chunks `rank` and `2 size - 1 - rank` of `2 size` chunks.
 
@@ -103,8 +116,10 @@ def shard(array, rank, size):
     [0, 1, 6, 7]
     """
     if array.shape[-2] % (2 * size):
-        raise ValueError(f"the number of positions must be a multiple of {2 * size}, 2 chunks for each of "
-                         f"{size} ranks; got {array.shape[-2]}. Fill the sequence up, and ignore what is added")
+        raise ValueError(
+            f"the number of positions must be a multiple of {2 * size}, 2 chunks for each of "
+            f"{size} ranks; got {array.shape[-2]}. Fill the sequence up, and ignore what is added"
+        )
     chunks = array.chunk(2 * size, dim=-2)
     return torch.cat([chunks[rank], chunks[2 * size - 1 - rank]], dim=-2)
 
@@ -121,7 +136,8 @@ def unshard(parts):
 
 
 def meeting(rank, source, n_q, n_k, is_causal):
-    """Of this rank's queries and another one's keys, those that meet, and if the mask cuts through them.
+    """Of this rank's queries and another one's keys, those that meet, and if the mask cuts through
+    them.
 
     Chunks come in the order r, then 2P - 1 - r. The keys of a rank before this one: their first
     chunk is before all queries here, their second behind all. Those of a rank after this one: the
@@ -142,15 +158,20 @@ def check_parts(query, key, value, is_causal, group):
     with explained(group):
         dist.all_gather_object(calls, own, group=group)
     if len(set(calls)) > 1:
-        raise ValueError("key, value, their dtype and is_causal must be alike on all ranks; got "
-                         + ", ".join(f"{call} on rank {rank}" for rank, call in enumerate(calls)))
+        raise ValueError(
+            "key, value, their dtype and is_causal must be alike on all ranks; got "
+            + ", ".join(f"{call} on rank {rank}" for rank, call in enumerate(calls))
+        )
     n_q, n_k = query.shape[-2], key.shape[-2]
     if is_causal and (n_q != n_k or n_q % 2):
-        raise ValueError("with is_causal each rank holds two chunks, which shard() gives, of queries and of "
-                         f"keys, all equally long; got {n_q} queries and {n_k} keys")
+        raise ValueError(
+            "with is_causal each rank holds two chunks, which shard() gives, of queries and of "
+            f"keys, all equally long; got {n_q} queries and {n_k} keys"
+        )
 
 
 # --- the ring ---
+
 
 def round_the_ring(arrays, group):
     """(rank, its arrays) for each rank in turn, beginning with this one; the next are under way."""
@@ -162,11 +183,15 @@ def round_the_ring(arrays, group):
 
 
 def pass_on(arrays, group):
-    """Start sending to the next rank and receiving from the one before; what arrived() waits for."""
+    """Start sending to the next rank and receiving from the one before; what arrived() waits
+    for.
+    """
     rank, size = dist.get_rank(group), dist.get_world_size(group)
     if size == 1:
         return [], arrays
-    following, previous = (dist.get_global_rank(group or dist.group.WORLD, (rank + step) % size) for step in (1, -1))
+    following, previous = (
+        dist.get_global_rank(group or dist.group.WORLD, (rank + step) % size) for step in (1, -1)
+    )
     arrays = [array.contiguous() for array in arrays]
     coming = [torch.empty_like(array) for array in arrays]
     messages = [dist.P2POp(dist.isend, array, following, group) for array in arrays]
@@ -192,18 +217,25 @@ def explained(group):
     except RuntimeError as error:
         rank, size = dist.get_rank(group), dist.get_world_size(group)
         raise RuntimeError(
-            f"rank {rank} of {size} waited in vain for rank {(rank - 1) % size}: a rank has died, or sent nothing "
-            "within the timeout. Look for the first error of any rank, and start all of them again") from error
+            f"rank {rank} of {size} waited in vain for rank {(rank - 1) % size}: a rank has died,"
+            " or sent nothing within the timeout. Look for the first error of any rank, and start"
+            " all of them again"
+        ) from error
 
 
 # --- one part of the keys, on this rank ---
 
+
 def kernels_for(query, key, value):
     """attnlib.flash_triton where its kernels take these tensors, else None."""
-    alike = query.ndim == key.ndim == value.ndim == 4 and len({array.shape[0] for array in (query, key, value)}) == 1
+    alike = (
+        query.ndim == key.ndim == value.ndim == 4
+        and len({array.shape[0] for array in (query, key, value)}) == 1
+    )
     if not (query.is_cuda and alike and api.HAS_TRITON):
         return None
     from attnlib import flash_triton
+
     return flash_triton if flash_triton.unsupported(query, key, value, None) is None else None
 
 
@@ -211,21 +243,51 @@ def attend(query, key, value, is_causal, scale, softcap, h):
     """The output, in float32 or wider, and the log-sum-exp."""
     kernels = kernels_for(query, key, value)
     if kernels is None:
-        return online_torch.forward(query, key, value, None, limits(is_causal, None), scale, softcap, h)
-    return kernels.forward(query, key, value, None, *limits(is_causal, None), scale, softcap, in_float32=True)
+        return online_torch.forward(
+            query, key, value, None, limits(is_causal, None), scale, softcap, h
+        )
+    return kernels.forward(
+        query, key, value, None, *limits(is_causal, None), scale, softcap, in_float32=True
+    )
 
 
 def gradients(query, key, value, output, lse, grad_output, grad_lse, is_causal, scale, softcap, h):
-    """Those of query, key and value, in float32 or wider, given output and log-sum-exp over the keys of all ranks."""
+    """Those of query, key and value, in float32 or wider, given output and log-sum-exp over the
+    keys of all ranks.
+    """
     kernels = kernels_for(query, key, value)
     if kernels is None:
-        return online_torch.backward_blocks(*map(widen, (query, key, value)), None, output, lse, grad_output, grad_lse,
-                                            False, limits(is_causal, None), scale, softcap, h)
-    return kernels.backward(grad_output, grad_lse, query, key, value, None, output, lse.contiguous(),
-                            *limits(is_causal, None), scale, softcap, in_float32=True)
+        return online_torch.backward_blocks(
+            *map(widen, (query, key, value)),
+            None,
+            output,
+            lse,
+            grad_output,
+            grad_lse,
+            False,
+            limits(is_causal, None),
+            scale,
+            softcap,
+            h,
+        )
+    return kernels.backward(
+        grad_output,
+        grad_lse,
+        query,
+        key,
+        value,
+        None,
+        output,
+        lse.contiguous(),
+        *limits(is_causal, None),
+        scale,
+        softcap,
+        in_float32=True,
+    )
 
 
 # --- forward and backward ---
+
 
 def forward(query, key, value, is_causal, options, group):
     """The output, in float32 or wider, and the log-sum-exp of this rank's queries."""
@@ -250,10 +312,23 @@ def backward(query, key, value, output, lse, grad_output, grad_lse, is_causal, o
     rank, coming, grad_query = dist.get_rank(group), None, torch.zeros_like(widen(query))
     for source, (key, value) in round_the_ring([key, value], group):
         rows, keys, is_cut = meeting(rank, source, query.shape[-2], key.shape[-2], is_causal)
-        own = gradients(query[..., rows, :], key[..., keys, :], value[..., keys, :], output[..., rows, :],
-                        lse[..., rows], grad_output[..., rows, :], grad_lse[..., rows], is_cut, *options)
+        own = gradients(
+            query[..., rows, :],
+            key[..., keys, :],
+            value[..., keys, :],
+            output[..., rows, :],
+            lse[..., rows],
+            grad_output[..., rows, :],
+            grad_lse[..., rows],
+            is_cut,
+            *options,
+        )
         grad_query[..., rows, :] += own[0]
-        sums = arrived(coming, group) if coming else [torch.zeros_like(widen(array)) for array in (key, value)]
+        sums = (
+            arrived(coming, group)
+            if coming
+            else [torch.zeros_like(widen(array)) for array in (key, value)]
+        )
         for total, share in zip(sums, own[1:]):
             total[..., keys, :] += share
         coming = pass_on(sums, group)  # after the last step: home
@@ -262,12 +337,15 @@ def backward(query, key, value, output, lse, grad_output, grad_lse, is_causal, o
 
 # --- the command ---
 
+
 def main():
     if "RANK" not in os.environ:
         sys.exit(f"attnlib.ring runs in several processes; start them with\n    {COMMAND}")
     device = join()
     try:
-        worst = torch.tensor(max(largest_difference(is_causal, device) for is_causal in (False, True)), device=device)
+        worst = torch.tensor(
+            max(largest_difference(is_causal, device) for is_causal in (False, True)), device=device
+        )
         dist.all_reduce(worst, dist.ReduceOp.MAX)
         report(worst.item(), device)
     finally:
@@ -280,34 +358,52 @@ def join(timeout=60):
     device = torch.device("cuda", int(os.environ["LOCAL_RANK"])) if on_gpus else torch.device("cpu")
     if on_gpus:
         torch.cuda.set_device(device)
-    dist.init_process_group("nccl" if on_gpus else "gloo", timeout=datetime.timedelta(seconds=timeout))
+    dist.init_process_group(
+        "nccl" if on_gpus else "gloo", timeout=datetime.timedelta(seconds=timeout)
+    )
     return device
 
 
 def largest_difference(is_causal, device, n=256, dtype=torch.float32):
-    """From dense attention in float64: output, log-sum-exp and gradients of this rank's positions."""
+    """From dense attention in float64: output, log-sum-exp and gradients of this rank's
+    positions.
+    """
     rank, size = dist.get_rank(), dist.get_world_size()
     generator = torch.Generator().manual_seed(0)
-    query, key, value, grad = (torch.randn(heads, n * size, d, generator=generator, dtype=dtype).to(device)
-                               for heads, d in ((4, 32), (2, 32), (2, 48), (4, 48)))
+    query, key, value, grad = (
+        torch.randn(heads, n * size, d, generator=generator, dtype=dtype).to(device)
+        for heads, d in ((4, 32), (2, 32), (2, 48), (4, 48))
+    )
 
     def run(attend, arrays, grad):
         arrays = [array.detach().requires_grad_() for array in arrays]
         output, lse = attend(*arrays, is_causal=is_causal, enable_gqa=True, return_lse=True)
-        return output, lse[..., None], *torch.autograd.grad((output, lse), arrays, (grad, grad[..., 0]))
+        return (
+            output,
+            lse[..., None],
+            *torch.autograd.grad((output, lse), arrays, (grad, grad[..., 0])),
+        )
 
     dense = run(api.attention, [array.double() for array in (query, key, value)], grad.double())
-    ours = run(attention, [shard(array, rank, size) for array in (query, key, value)], shard(grad, rank, size))
-    return max((shard(whole, rank, size) - part).abs().max().item() for whole, part in zip(dense, ours))
+    ours = run(
+        attention,
+        [shard(array, rank, size) for array in (query, key, value)],
+        shard(grad, rank, size),
+    )
+    return max(
+        (shard(whole, rank, size) - part).abs().max().item() for whole, part in zip(dense, ours)
+    )
 
 
 def report(worst, device):
     """One line, by rank 0; an exit code of 1 from all if the difference is more than rounding."""
     equal = worst < 1e-4
     if dist.get_rank() == 0:
-        print(f"ring attention in {dist.get_world_size()} processes on {device.type}, causal and not: output, "
-              f"log-sum-exp and gradients {'equal' if equal else 'DIFFER FROM'} those of dense attention "
-              f"(largest difference {worst:.0e}, float32)")
+        print(
+            f"ring attention in {dist.get_world_size()} processes on {device.type}, causal and not:"
+            f" output, log-sum-exp and gradients {'equal' if equal else 'DIFFER FROM'} those of"
+            f" dense attention (largest difference {worst:.0e}, float32)"
+        )
     if not equal:
         sys.exit(1)
 

@@ -1,12 +1,14 @@
 """Step 5 of online_numpy.py: a thread for each core, each with one thread of BLAS.
 
-run(work, tasks, cost) is all that others call. It leaves nothing behind in the process: BLAS
-gets back the threads that it had, also after an exception, after Ctrl-C and in the child of a fork,
-and when several threads call at once the last to leave restores them. ATTNLIB_NUM_THREADS bounds them.
+Other modules call only run(work, tasks, cost). It leaves nothing behind in the process: BLAS
+gets back the threads that it had, even after an exception, after Ctrl-C and in the child of a fork.
+When several calls overlap, the last one to end restores them. ATTNLIB_NUM_THREADS limits how many
+threads are used.
 
-What it cannot help: a thread of OpenBLAS that has just finished a product waits in a loop for
-2^26 ticks of the clock, some 26 ms, and shares a core with ours meanwhile. On two cores a call of
-12 ms right after a large product took 19 to 23.
+One thing is out of its hands: a thread of OpenBLAS that has just finished a product waits in a loop
+for 2^26 ticks of the clock, about 26 ms, and meanwhile shares a core with ours. On two cores, a
+call
+of 12 ms right after a large product took 19 to 23 ms.
 """
 
 import collections
@@ -19,25 +21,30 @@ import numpy as np
 
 FEW = 2**22  # multiplications in a product below which threads cost more than they bring
 
-users, before, lock = [], None, threading.RLock()  # the threads whose calls are under way, one entry a call
+_active_calls: list[int] = []  # for each call that is under way, the thread that made it
+_saved_counts: list[int] = []  # the threads that each BLAS had before the first of these calls
+_lock = threading.RLock()  # held while either changes
 
 
 def run(work, tasks, cost):
-    """Do all tasks: a thread for each core, each with one thread of BLAS.
+    """Do all tasks with a thread for each core, each with one thread of BLAS.
 
-    BLAS left to itself would share out every product, too small for that.
+    Left to itself, BLAS would divide every product among its threads, and these products are too
+    small for that.
     """
     bound, errors, waiting = thread_bound(), [], collections.deque(tasks)
     alone = cost < FEW or not tasks or not blas()
     workers = 1 if alone else min(bound, len(tasks))
-    others = [threading.Thread(target=work_off, args=(work, waiting, errors)) for _ in range(workers - 1)]
+    others = [
+        threading.Thread(target=drain, args=(work, waiting, errors)) for _ in range(workers - 1)
+    ]
     with contextlib.nullcontext() if alone else blas_threads(bound // workers):
         try:
             for thread in others:
                 thread.start()
-            work_off(work, waiting, errors)
+            drain(work, waiting, errors)
         finally:
-            waiting.clear()  # after Ctrl-C, everybody ends with the task at hand
+            waiting.clear()  # after Ctrl-C, every thread stops after its current task
             for thread in others:
                 if thread.ident is not None:
                     thread.join()
@@ -45,20 +52,26 @@ def run(work, tasks, cost):
         raise errors[0]
 
 
-def work_off(work, waiting, errors):
+def drain(work, waiting, errors):
+    """Do waiting tasks until there are none left; an exception is kept, and ends all threads'
+    work.
+    """
     scratch = {}
     try:
         with np.errstate(all="ignore"):  # each thread has its own setting
-            while waiting:
-                with contextlib.suppress(IndexError):  # another thread took the last
-                    work(waiting.popleft(), scratch)
+            while True:
+                try:
+                    task = waiting.popleft()
+                except IndexError:  # none is left
+                    return
+                work(task, scratch)
     except BaseException as error:
         waiting.clear()
         errors.append(error)
 
 
 def thread_bound():
-    """As many as BLAS would use, ATTNLIB_NUM_THREADS at most."""
+    """As many threads as BLAS would use, but at most ATTNLIB_NUM_THREADS."""
     most = os.environ.get("ATTNLIB_NUM_THREADS", "")
     if most and not (most.isdecimal() and int(most) > 0):
         raise ValueError(f"ATTNLIB_NUM_THREADS must be a whole number above 0; got {most!r}")
@@ -68,23 +81,27 @@ def thread_bound():
 
 @functools.cache
 def blas():
-    """The OpenBLAS of this process, whose threads can be set; found once, in 1 ms.
+    """The OpenBLAS libraries of this process, whose threads can be set; found once, in 1 ms.
 
-    Without threadpoolctl, or with another BLAS, there is none: then BLAS keeps its own threads,
-    there are no others, and a call takes longer.
+    Without threadpoolctl, or with another BLAS, the list is empty. BLAS then keeps its own threads,
+    we start none, and a call takes longer.
     """
     try:
         from threadpoolctl import ThreadpoolController
     except ImportError:
         return []
-    return [library for library in ThreadpoolController().lib_controllers
-            if library.internal_api == "openblas" and library.threading_layer == "pthreads"]
+    return [
+        library
+        for library in ThreadpoolController().lib_controllers
+        if library.internal_api == "openblas" and library.threading_layer == "pthreads"
+    ]
 
 
 def set_blas_threads(numbers):
     for library, number in zip(blas(), numbers):
-        # threadpoolctl 3.8 silently ignores all threads but the first that sets a number, until that
-        # is cleared. Here the lock decides, and whoever leaves last has to restore.
+        # threadpoolctl 3.8 listens only to the first thread that sets a number, until that is
+        # cleared, and silently ignores all others. Here our lock decides who sets it, and the last
+        # call to end, in whichever thread, has to restore the numbers.
         clear = getattr(library, "clear_controlling_thread", lambda force: None)
         clear(force=True)
         library.set_num_threads(number)
@@ -93,30 +110,33 @@ def set_blas_threads(numbers):
 
 @contextlib.contextmanager
 def blas_threads(number):
-    """BLAS with this many threads, until the last of all calls at once has left."""
-    global before
-    with lock:
-        if not users:
-            before = [library.num_threads for library in blas()]
-            set_blas_threads([number] * len(before))
-        users.append(threading.get_ident())
+    """BLAS has this many threads until the last of all overlapping calls has ended."""
+    with _lock:
+        if not _active_calls:
+            _saved_counts[:] = [library.num_threads for library in blas()]
+            set_blas_threads([number] * len(_saved_counts))
+        _active_calls.append(threading.get_ident())
     try:
         yield
     finally:
-        with lock:
-            users.remove(threading.get_ident())
-            if not users:
-                set_blas_threads(before)
+        with _lock:
+            _active_calls.remove(threading.get_ident())
+            if not _active_calls:
+                set_blas_threads(_saved_counts)
 
 
 def forget_other_threads():
-    """In the child of a fork only the thread that forked goes on: what the others would have restored."""
-    if users:
-        users[:] = [user for user in users if user == threading.get_ident()]
-        if not users:
-            set_blas_threads(before)
-    lock.release()
+    """Restore, in the child of a fork, what other threads would have: only the one that forked goes
+    on.
+    """
+    if _active_calls:
+        _active_calls[:] = [thread for thread in _active_calls if thread == threading.get_ident()]
+        if not _active_calls:
+            set_blas_threads(_saved_counts)
+    _lock.release()
 
 
-if hasattr(os, "register_at_fork"):  # POSIX; with the lock held, the child sees no half of a change
-    os.register_at_fork(before=lock.acquire, after_in_parent=lock.release, after_in_child=forget_other_threads)
+if hasattr(os, "register_at_fork"):  # POSIX; with the lock held, the child never sees half a change
+    os.register_at_fork(
+        before=_lock.acquire, after_in_parent=_lock.release, after_in_child=forget_other_threads
+    )

@@ -1,9 +1,13 @@
-"""What the Triton kernels share: tiles of matrices, one step of the online softmax, and how they are launched.
+"""What the Triton kernels share: tiles of matrices, one step of the online softmax, and how they
+are launched.
 
-Kernels take a matrix of many heads as a pair, (tensor, strides), and no mask as None. An axis that was
-broadcast has the stride 0, so nothing is copied. The number of columns is D, known when a kernel is compiled.
+Kernels take a matrix of many heads as a pair, (tensor, strides), and no mask as None. An axis that
+was
+broadcast has the stride 0, so nothing is copied. The number of columns is D, known when a kernel is
+compiled.
 
-A tile's sides are powers of 2, and a matrix's are not: what lies beyond is read as 0, and never written.
+A tile's sides are powers of 2, and a matrix's are not: what lies beyond is read as 0, and never
+written.
 """
 
 import functools
@@ -16,12 +20,14 @@ DTYPES = (torch.float16, torch.bfloat16, torch.float32)
 LOG2_E, LN_2 = tl.constexpr(1.4426950408889634), tl.constexpr(0.6931471805599453)
 LARGEST_TF32 = tl.constexpr(3.4011621342146535e38)
 
-# The least number of float32 is the maximum of no numbers. With -inf in its place, -inf - -inf, in a
+# The least number of float32 is the maximum of no numbers. With -inf in its place, -inf - -inf, in
+# a
 # row where all is masked, would be NaN; so it is exp(-inf - LOWEST) = 0.
 LOWEST = tl.constexpr(-3.4028234663852886e38)
 
 
 # --- tiles ---
+
 
 @triton.jit
 def head_of(matrix, batch, head):
@@ -37,15 +43,19 @@ def head_of(matrix, batch, head):
 def load_rows(matrix, row, n, D: tl.constexpr, ALL: tl.constexpr, PRECISION: tl.constexpr):
     """Rows of a matrix of D columns, as wide as a power of 2: what lies beyond is 0."""
     start, strides = matrix
-    BLOCK_D: tl.constexpr = width(D)
+    BLOCK_D: tl.constexpr = padded_width(D)
     column = tl.arange(0, BLOCK_D)
-    tile = start + row.to(tl.int64)[:, None] * strides[2] + column.to(tl.int64)[None, :] * strides[3]
+    tile = (
+        start + row.to(tl.int64)[:, None] * strides[2] + column.to(tl.int64)[None, :] * strides[3]
+    )
     if ALL and D == BLOCK_D:  # nothing to compare
         x = tl.load(tile)
     else:
         x = tl.load(tile, mask=(row < n)[:, None] & (column < D)[None, :], other=0.0)
     if PRECISION == "upcast":
-        x = x.to(tl.float32)  # Triton's interpreter would multiply the bits of bfloat16 as whole numbers
+        x = x.to(
+            tl.float32
+        )  # Triton's interpreter would multiply the bits of bfloat16 as whole numbers
     if PRECISION == "tf32x3":
         # The last numbers below inf would become inf in the first of the three parts.
         x = tl.where(tl.abs(x) < float("inf"), tl.clamp(x, -LARGEST_TF32, LARGEST_TF32), x)
@@ -53,11 +63,19 @@ def load_rows(matrix, row, n, D: tl.constexpr, ALL: tl.constexpr, PRECISION: tl.
 
 
 @triton.jit
-def load_block(matrix, start, n, D: tl.constexpr, BLOCK: tl.constexpr, ALL: tl.constexpr, PRECISION: tl.constexpr):
+def load_block(
+    matrix,
+    start,
+    n,
+    D: tl.constexpr,
+    BLOCK: tl.constexpr,
+    ALL: tl.constexpr,
+    PRECISION: tl.constexpr,
+):
     """load_rows for BLOCK rows in a row; a descriptor fills in the zeros by itself."""
     if len(matrix) == 3:
         descriptor, batch, head = matrix
-        x = descriptor.load([batch, head, start, 0]).reshape(BLOCK, width(D))
+        x = descriptor.load([batch, head, start, 0]).reshape(BLOCK, padded_width(D))
         return x.to(tl.float32) if PRECISION == "upcast" else x
     else:
         return load_rows(matrix, start + tl.arange(0, BLOCK), n, D, ALL, PRECISION)
@@ -66,41 +84,77 @@ def load_block(matrix, start, n, D: tl.constexpr, BLOCK: tl.constexpr, ALL: tl.c
 @triton.jit
 def store_rows(x, matrix, row, n, D: tl.constexpr):
     start, strides = matrix
-    column = tl.arange(0, width(D))
-    tile = start + row.to(tl.int64)[:, None] * strides[2] + column.to(tl.int64)[None, :] * strides[3]
+    column = tl.arange(0, padded_width(D))
+    tile = (
+        start + row.to(tl.int64)[:, None] * strides[2] + column.to(tl.int64)[None, :] * strides[3]
+    )
     tl.store(tile, x.to(start.dtype.element_ty), mask=(row < n)[:, None] & (column < D)[None, :])
 
 
 @triton.constexpr_function
-def width(d):
+def padded_width(d):
     """A power of 2, and no less than the matrix units take."""
     return max(16, triton.next_power_of_2(d))
 
 
 # --- one step of the online softmax ---
 
+
 @triton.jit
 def product(a, b, total, PRECISION: tl.constexpr):
-    """total + a b, summed in float32; float32 is multiplied in three parts where the chip has tf32 for it."""
+    """total + a b, summed in float32; float32 is multiplied in three parts where the chip has tf32
+    for it.
+    """
     if PRECISION == "tf32x3":
         return tl.dot(a, b, total, input_precision="tf32x3")
     return tl.dot(a, b, total, input_precision="ieee")
 
 
 @triton.jit
-def score_block(rows, columns, mask, query_at, key_at, n_q, n_k, window, units, CHECK: tl.constexpr,
-                PRECISION: tl.constexpr):
-    """A block of masked scores, what to multiply them by to have powers of 2, and the softcap's slope.
+def tanh(x):
+    """The hyperbolic tangent, exact to float32's last digits, also where Triton has none of its
+    own.
+
+    1 - 2 / (1 + exp(2x)) subtracts nearly equal numbers near 0: for a softcap of 10000 the scores
+    would
+    keep three digits. There a polynomial takes its place, that of tanhf in Moshier's Cephes
+    library.
+    """
+    square = x * x
+    near = -5.70498872745e-3 * square + 2.06390887954e-2
+    near = (near * square - 5.37397155531e-2) * square + 1.33314422036e-1
+    near = (near * square - 3.33332819422e-1) * square * x + x
+    return tl.where(tl.abs(x) < 0.625, near, 1 - 2 / (1 + tl.exp2(x * (2 * LOG2_E))))
+
+
+@triton.jit
+def score_block(
+    rows,
+    columns,
+    mask,
+    query_at,
+    key_at,
+    n_q,
+    n_k,
+    window,
+    units,
+    CHECK: tl.constexpr,
+    PRECISION: tl.constexpr,
+):
+    """A block of masked scores, what to multiply them by to have powers of 2, and the softcap's
+    slope.
 
     Rows are queries and columns keys, or the other way round: query_at and key_at, the positions,
     have an axis of size 1 to tell. The window is (left, right), None where there is no limit.
     """
-    scores = tl.dot(rows, tl.trans(columns), input_precision="tf32x3" if PRECISION == "tf32x3" else "ieee")
+    scores = tl.dot(
+        rows, tl.trans(columns), input_precision="tf32x3" if PRECISION == "tf32x3" else "ieee"
+    )
     _, unit, cap = units
     slope = 1.0
     if cap is not None:
-        tanh = 1 - 2 / (1 + tl.exp2(scores * (2 * LOG2_E * unit)))
-        scores, slope, unit = cap * tanh, 1 - tanh * tanh, 1.0
+        share = tanh(scores * unit)
+        scores, slope, unit = cap * share, 1 - share * share, 1.0
     if mask is not None:
         start, strides = mask
         at = start + query_at.to(tl.int64) * strides[2] + key_at.to(tl.int64) * strides[3]
@@ -127,21 +181,44 @@ def score_block(rows, columns, mask, query_at, key_at, n_q, n_k, window, units, 
 
 @triton.jit
 def nothing_seen(ROWS: tl.constexpr, D_V: tl.constexpr):
-    """The running maximum, the sum of the weights, and the sum of weighted values, before the first key."""
-    return (tl.full((ROWS,), LOWEST, tl.float32), tl.zeros((ROWS,), tl.float32),
-            tl.zeros((ROWS, width(D_V)), tl.float32))
+    """The running maximum, the sum of the weights, and the sum of weighted values, before the first
+    key.
+    """
+    return (
+        tl.full((ROWS,), LOWEST, tl.float32),
+        tl.zeros((ROWS,), tl.float32),
+        tl.zeros((ROWS, padded_width(D_V)), tl.float32),
+    )
 
 
 @triton.jit
-def attend(running, q, key, value, mask, query_at, start, n_q, n_k, window, units, D_K: tl.constexpr,
-           D_V: tl.constexpr, BLOCK_K: tl.constexpr, CHECK: tl.constexpr, PRECISION: tl.constexpr):
+def attend(
+    running,
+    q,
+    key,
+    value,
+    mask,
+    query_at,
+    start,
+    n_q,
+    n_k,
+    window,
+    units,
+    D_K: tl.constexpr,
+    D_V: tl.constexpr,
+    BLOCK_K: tl.constexpr,
+    CHECK: tl.constexpr,
+    PRECISION: tl.constexpr,
+):
     """What `running`, as nothing_seen begins it, is after one more block of keys."""
     highest, row_sum, total = running
     key_at = start + tl.arange(0, BLOCK_K)
     k = load_block(key, start, n_k, D_K, BLOCK_K, not CHECK, PRECISION)
-    scores, unit, _ = score_block(q, k, mask, query_at[:, None], key_at[None, :], n_q, n_k, window, units, CHECK,
-                                  PRECISION)
-    # unit > 0: the maximum comes first, and scaling and subtracting are one instruction for each score.
+    scores, unit, _ = score_block(
+        q, k, mask, query_at[:, None], key_at[None, :], n_q, n_k, window, units, CHECK, PRECISION
+    )
+    # unit > 0: the maximum comes first, and scaling and subtracting are one instruction for each
+    # score.
     moved = tl.maximum(highest, tl.max(scores, 1) * unit)
     weights = tl.exp2(scores * unit - moved[:, None])
     factor = tl.exp2(highest - moved)
@@ -153,7 +230,9 @@ def attend(running, q, key, value, mask, query_at, start, n_q, n_k, window, unit
 
 @triton.jit
 def normalised(running):
-    """Output and log-sum-exp; a row that saw no key has the sum 0, output 0 and log-sum-exp -inf."""
+    """Output and log-sum-exp; a row that saw no key has the sum 0, output 0 and log-sum-exp
+    -inf.
+    """
     highest, row_sum, total = running
     is_empty, row_sum = row_sum == 0, tl.where(row_sum == 0, 1, row_sum)
     lse = tl.where(highest == float("inf"), highest, (highest + tl.log2(row_sum)) * LN_2)
@@ -174,18 +253,26 @@ def capability_of(tensor):
 
 
 def precision(query):
-    """How matrix products are done: "tf32x3" on the matrix units in three parts, as exact as float32.
+    """How matrix products are done: "tf32x3" on the matrix units in three parts, as exact as
+    float32.
 
-    "upcast" multiplies in float32 what is half precision: in the interpreter, which has no bfloat16, and
+    "upcast" multiplies in float32 what is half precision: in the interpreter, which has no
+    bfloat16, and
     on a T4, for whose matrix units Triton (3.6 and 3.7) has no instructions.
     """
-    if query.dtype == torch.bfloat16 and INTERPRETED or query.dtype == torch.float16 and capability_of(query) < 80:
+    if (
+        query.dtype == torch.bfloat16
+        and INTERPRETED
+        or query.dtype == torch.float16
+        and capability_of(query) < 80
+    ):
         return "upcast"
     return "tf32x3" if query.dtype == torch.float32 and capability_of(query) >= 80 else "ieee"
 
 
 def units_of(scale, softcap):
-    """The scale's sign, what the products are multiplied by, above 0, so that a maximum stays one, and the cap or None.
+    """The scale's sign, what the products are multiplied by, above 0, so that a maximum stays one,
+    and the cap or None.
 
     A scale of 0 is a sign of 0. Without softcap the products become powers of 2 at once.
     """
@@ -195,7 +282,7 @@ def units_of(scale, softcap):
     return float(sign), size / softcap, softcap * LOG2_E.value
 
 
-def pair(tensor):
+def with_strides(tensor):
     """(tensor, strides) as the kernels read it, and None as None; of a boolean mask its bytes."""
     if tensor is None:
         return None
@@ -210,10 +297,12 @@ def groups(query, key, value):
 
 def on_its_device(launcher):
     """Triton launches on the current device; tensors may be on another one."""
+
     @functools.wraps(launcher)
     def launch_there(tensor, *arguments):
         with torch.cuda.device_of(tensor):  # does nothing for tensors on the CPU
             return launcher(tensor, *arguments)
+
     return launch_there
 
 
@@ -224,7 +313,7 @@ def merge_axes(shape, strides):
         if size == 1:
             continue
         if axes and all(outer == size * step for outer, step in zip(axes[-1][1:], steps)):
-            size, *steps = axes[-1][0] * size, *steps
+            size, *steps = axes[-1][0] * size, *steps  # type: ignore[misc]
             axes.pop()
         axes.append((size, *steps))
     shape, *strides = zip(*axes) if axes else ((), *[()] * len(strides))
@@ -240,14 +329,21 @@ def unsupported(tensor, name="scores"):
     """Why the kernels do not take this tensor, in a sentence, or None where they do."""
     dtype = str(tensor.dtype).removeprefix("torch.")
     if tensor.dtype not in DTYPES:
-        return f"impl='triton' takes float16, bfloat16 and float32, and impl='dense' float64; got {name} of {dtype}"
+        return (
+            "impl='triton' takes float16, bfloat16 and float32, and impl='dense' float64; got"
+            f" {name} of {dtype}"
+        )
     if INTERPRETED and tensor.device.type == "cpu":
         return None
     if INTERPRETED or tensor.device.type != "cuda":
-        return ("impl='triton' takes CUDA tensors, and tensors on the CPU if TRITON_INTERPRET=1 is set before Triton "
-                f"is imported; got {name} on {tensor.device.type}")
+        return (
+            "impl='triton' takes CUDA tensors, and tensors on the CPU if TRITON_INTERPRET=1 is set"
+            f" before Triton is imported; got {name} on {tensor.device.type}"
+        )
     major, minor = torch.cuda.get_device_capability(tensor.device)
     if (major, minor) < ((8, 0) if tensor.dtype == torch.bfloat16 else (7, 5)):
-        return ("impl='triton' needs compute capability 7.5 (T4), for bfloat16 8.0 (A100), or newer; "
-                f"got {name} of {dtype} on {major}.{minor}")
+        return (
+            "impl='triton' needs compute capability 7.5 (T4), for bfloat16 8.0 (A100), or newer; "
+            f"got {name} of {dtype} on {major}.{minor}"
+        )
     return None

@@ -1,10 +1,10 @@
 """The book's public address: found, so that a fork need not type it.
 
-What `_config.yml` says counts first, then the continuous integration's own
-environment, then the remote `origin` of the clone. A build without any shows
-no button that would lead nowhere. The pages and what Colab opens name the
-address; the sources never do.
+What `_config.yml` says counts first, then the continuous integration's own environment, then the
+remote `origin` of the clone. A build without any shows no button that would lead nowhere. The pages
+and what Colab opens name the address; the sources never do.
 """
+
 import html
 import json
 import os
@@ -43,8 +43,10 @@ def of_ci(environ):
 def of_remote(root):
     """What `git remote` says; a folder that merely lies in another clone has no address."""
     try:
-        top, url = (git(root, *words) for words in (
-            ("rev-parse", "--show-toplevel"), ("remote", "get-url", "origin")))
+        top, url = (
+            git(root, *words)
+            for words in (("rev-parse", "--show-toplevel"), ("remote", "get-url", "origin"))
+        )
     except (OSError, subprocess.CalledProcessError):
         return None
     return url if os.path.samefile(top, root) else None
@@ -52,21 +54,31 @@ def of_remote(root):
 
 def git(root, *words, **options):
     return subprocess.run(
-        ["git", "-C", str(root), *words], check=True, text=True, encoding="utf-8",
-        capture_output=True, **options).stdout.strip()
+        ["git", "-C", str(root), *words],
+        check=True,
+        text=True,
+        encoding="utf-8",
+        capture_output=True,
+        **options,
+    ).stdout.strip()
 
 
 def as_web(text):
     """https://host/owner/name of a remote in any of git's forms, without a name or a password."""
     found = re.fullmatch(
-        r"(?:(?:https?|ssh|git)://)?(?:[^@/\s]+@)?([\w-]+(?:\.[\w-]+)+)(?::\d+(?=/))?[:/](\S+?)/?(?:\.git)?/?", text.strip())
+        r"(?:(?:https?|ssh|git)://)?(?:[^@/\s]+@)?([\w-]+(?:\.[\w-]+)+)(?::\d+(?=/))?[:/](\S+?)/?(?:\.git)?/?",
+        text.strip(),
+    )
     return f"https://{found[1]}/{found[2]}" if found and "/" in found[2] else None
 
 
 # --- in the notebooks that leave the clone ------------------------------------
 
+
 def fill_in(content, url, commit=None):
-    """The notebook's text with a set-up cell that installs from the address, at the commit if one is named."""
+    """The notebook's text with a set-up cell that installs from the address, at the commit if one
+    is named.
+    """
     notebook = json.loads(content)
     place = f"git+{url}" + (f"@{commit}" if commit else "")
     for cell in notebook["cells"]:
@@ -76,6 +88,7 @@ def fill_in(content, url, commit=None):
 
 
 # --- in the pages -------------------------------------------------------------
+
 
 def tell_theme(app, config):
     """Buttons where they lead somewhere: Colab opens what is on GitHub."""
@@ -88,14 +101,18 @@ def tell_theme(app, config):
 CARD = """
 <meta property="og:type" content="book" /><meta property="og:title" content="{title}" />
 <meta property="og:url" content="{site}{page}" /><meta property="og:image" content="{site}card.png" />
-<meta name="twitter:card" content="summary_large_image" />"""
+<meta name="twitter:card" content="summary_large_image" />"""  # noqa: E501
 
 
 def site(url):
     """Where GitHub's or GitLab's Pages show what lies at the address, or None."""
-    host, owner, name = re.fullmatch(r"https://([^/]+)/([^/]+)/(.+)", url or "").groups() if url else (None,) * 3
+    host, owner, name = (
+        re.fullmatch(r"https://([^/]+)/([^/]+)/(.+)", url or "").groups() if url else (None,) * 3
+    )
     pages = {"github.com": "github.io", "gitlab.com": "gitlab.io"}.get(host)
-    own = pages and name.lower() == f"{owner}.{pages}".lower()  # the owner's own page stands at the root
+    own = (
+        pages and name.lower() == f"{owner}.{pages}".lower()
+    )  # the owner's own page stands at the root
     return pages and f"https://{owner.lower()}.{pages}/" + ("" if own else name + "/")
 
 
@@ -103,8 +120,12 @@ def add_card(app, pagename, templatename, context, doctree):
     """What a chat or a search engine shows of a link to the page; it takes whole addresses only."""
     home = site(find())
     if home and doctree is not None:
-        title = html.escape(f"{app.env.titles[pagename].astext()} - {app.config.html_title}", quote=True)
-        context["metatags"] = context.get("metatags", "") + CARD.format(title=title, site=home, page=pagename + ".html")
+        title = html.escape(
+            f"{app.env.titles[pagename].astext()} - {app.config.html_title}", quote=True
+        )
+        context["metatags"] = context.get("metatags", "") + CARD.format(
+            title=title, site=home, page=pagename + ".html"
+        )
 
 
 def fill_in_downloads(app, exception):

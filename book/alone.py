@@ -1,4 +1,7 @@
-"""Notebooks as Colab opens them, for `pytest --nbval`: without this repository, and with no packages but Colab's."""
+"""Notebooks as Colab opens them, for `pytest --nbval`: without this repository, and with no
+packages but Colab's.
+"""
+
 import atexit
 import functools
 import json
@@ -12,20 +15,27 @@ from pathlib import Path
 from nbval import kernel, plugin
 
 from book import pins
-from book.notebooks import ROOT
+from book.notebooks import PACKAGES, ROOT
 
 IN_COLAB = ("numpy", "torch", "triton", "matplotlib", "ipykernel", "pip")
 
 
 class Notebook(plugin.IPyNbFile):
-    """A notebook whose code cells run twice in one kernel, alone in an empty folder."""
+    """A notebook whose code cells run in one kernel, alone in an empty folder; with --twice,
+    twice.
+    """
 
     def collect(self):
         cells = list(super().collect())
         yield from cells
-        for cell in cells:  # whoever runs them all again sees the same
-            yield plugin.IPyNbCell.from_parent(self, name=f"{cell.name} again", cell_num=cell.cell_num,
-                                               cell=cell.cell, options=cell.options)
+        for cell in cells if self.config.getoption("twice") else ():
+            yield plugin.IPyNbCell.from_parent(
+                self,
+                name=f"{cell.name} again",
+                cell_num=cell.cell_num,
+                cell=cell.cell,
+                options=cell.options,
+            )
 
     def setup(self):
         self.folder = tempfile.TemporaryDirectory()
@@ -41,13 +51,14 @@ class Notebook(plugin.IPyNbFile):
 
 @functools.cache
 def colab():
-    """The name of a kernel that has Colab's packages and attnlib."""
+    """The name of a kernel that has Colab's packages and this distribution's."""
     if os.name == "nt":  # links need rights there
         return "python3"
     folder = Path(tempfile.mkdtemp())
     atexit.register(shutil.rmtree, folder, ignore_errors=True)
     python = make_colab(folder / "env")
-    (site_packages(python) / "attnlib").symlink_to(ROOT / "attnlib")
+    for package in PACKAGES:
+        (site_packages(python) / package).symlink_to(ROOT / package)
     make_kernel(folder / "kernels" / "colab", python)
     os.environ["JUPYTER_PATH"] = str(folder)
     return "colab"
@@ -79,6 +90,13 @@ def link(package, folder):
 def make_kernel(folder, python):
     folder.mkdir(parents=True)
     start = [str(python), "-m", "ipykernel_launcher", "-f", "{connection_file}"]
-    nothing_else = {"PYTHONPATH": "", "PYTHONNOUSERSITE": "1", "IPYTHONDIR": str(folder / "ipython")}
-    (folder / "kernel.json").write_text(json.dumps(
-        {"display_name": "Colab", "language": "python", "argv": start, "env": nothing_else}))
+    nothing_else = {
+        "PYTHONPATH": "",
+        "PYTHONNOUSERSITE": "1",
+        "IPYTHONDIR": str(folder / "ipython"),
+    }
+    (folder / "kernel.json").write_text(
+        json.dumps(
+            {"display_name": "Colab", "language": "python", "argv": start, "env": nothing_else}
+        )
+    )

@@ -4,26 +4,30 @@ Notebooks stay plain Markdown, so that Colab and JupyterLab show them too:
 
     > **Exercise 1.2: the scale.** What is the variance of $q^\\top k$?
 
-becomes a box of class `exercise` whose title is "Exercise 1.2: the scale".
-The lead is the first word or words of the bold text, which ends in a period,
-a colon (these are left out of the title, and may follow the bold text) or a
-question mark. A block quote with any other beginning stays a block quote.
+becomes a box of class `exercise` whose title is "Exercise 1.2: the scale". The lead is the first
+word or words of the bold text, which ends in a period, a colon (these are left out of the title,
+and may follow the bold text) or a question mark. A block quote with any other beginning stays a
+block quote.
 
-A code cell `predict("name")` becomes the box of that question, with what each
-choice takes for granted folded below it: nothing has to run for that.
+A code cell `predict("name")` becomes the box of that question, with what each choice takes for
+granted folded below it: nothing has to run for that.
 """
+
 import re
 
-from attnlib.exercises.engine.questions import questions
 from docutils import nodes
 from markdown_it import MarkdownIt
+from markdown_it.common.utils import escapeHtml
 from sphinx.errors import ExtensionError
 from sphinx.transforms import SphinxTransform
+
+from attncourse.exercises.engine.questions import questions
 
 BOX_CLASSES = {  # lead, in lower case: class of the box
     "definition": "definition",
     "example": "example",
     "exercise": "exercise",
+    "in real code": "note",
     "lemma": "theorem",
     "note": "note",
     "proof": "proof",
@@ -81,8 +85,7 @@ def box_from(quote):
         return None
     title, after = ended
     opening = [nodes.paragraph("", "", *after)] if after else []
-    return nodes.admonition("", nodes.title("", "", *title), *opening,
-                            *quote[1:], classes=[name])
+    return nodes.admonition("", nodes.title("", "", *title), *opening, *quote[1:], classes=[name])
 
 
 def without_empty_text(element):
@@ -111,6 +114,7 @@ def cut_end_mark(lead, after):
 
 # --- questions --------------------------------------------------------------
 
+
 def code_of(cell):
     """The code that a cell shows; none where it is no cell of code."""
     is_code = cell.get("nb_element") == "cell_code"
@@ -131,22 +135,35 @@ def question_box(name):
     choices = "".join(
         f"<details><summary>{letter}) {words(choice.text)}</summary>"
         f"<p>{verdict(question, letter)}</p></details>"
-        for letter, choice in question.lettered.items())
+        for letter, choice in question.lettered.items()
+    )
     text = f"<p>{words(question.text)}</p>{choices}"
     return nodes.admonition(
-        "", nodes.title("", "Predict, then open your choice"),
-        nodes.raw("", text, format="html"), classes=["predict"],
-        question=question)
+        "",
+        nodes.title("", "Predict, then open your choice"),
+        nodes.raw("", text, format="html"),
+        classes=["predict"],
+        question=question,
+    )
 
 
 def verdict(question, letter):
-    is_right = "Yes." if letter == question.right else "No."
+    is_right = "Yes." if letter == question.right_letter else "No."
     return f"<b>{is_right}</b> {words(question.lettered[letter].because)}"
 
 
 def words(text):
-    """A line of an entry as HTML: `code` and *emphasis*."""
-    return MarkdownIt("commonmark").renderInline(text)
+    """A line of an entry as HTML: `code`, *emphasis*, and d_k with its index below the line."""
+    parser = MarkdownIt("commonmark")
+    parser.add_render_rule(
+        "text", lambda self, tokens, place, *_: subscripts(escapeHtml(tokens[place].content))
+    )
+    return parser.renderInline(text)
+
+
+def subscripts(text):
+    """The symbols of a plain text, such as d_k, as they stand in a formula."""
+    return re.sub(r"(?<![\w.])([A-Za-z])_([a-z]{1,5}|\d)(?![\w(])", r"<i>\1</i><sub>\2</sub>", text)
 
 
 def setup(app):

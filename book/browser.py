@@ -2,6 +2,7 @@
 
 Any Chromium will do: Debian's, Chrome, Edge, or Playwright's own.
 """
+
 import asyncio
 import contextlib
 import os
@@ -11,8 +12,15 @@ from pathlib import Path
 
 from playwright import async_api
 
-PROGRAMS = ("chromium", "chromium-browser", "google-chrome",
-            "google-chrome-stable", "chrome", "microsoft-edge", "msedge")
+PROGRAMS = (
+    "chromium",
+    "chromium-browser",
+    "google-chrome",
+    "google-chrome-stable",
+    "chrome",
+    "microsoft-edge",
+    "msedge",
+)
 INSTALLED = (  # where the installers of macOS and Windows put it
     "/Applications/Google Chrome.app/Contents/MacOS/Google Chrome",
     "/Applications/Chromium.app/Contents/MacOS/Chromium",
@@ -23,11 +31,17 @@ INSTALLED = (  # where the installers of macOS and Windows put it
 NONE_FOUND = (
     "no Chromium was found: install one (on Debian and Ubuntu: sudo apt "
     "install chromium; elsewhere Chrome or Edge will do, or `python -m "
-    "playwright install chromium` in .venv), then run this again")
+    "playwright install chromium` in .venv), then run this again"
+)
 # Nothing that Chromium would do of its own accord while pages are open.
-SILENT = ("--disable-quic", "--disable-background-networking",
-          "--disable-component-update", "--disable-sync", "--no-first-run",
-          "--disable-gpu")
+SILENT = (
+    "--disable-quic",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+    "--no-first-run",
+    "--disable-gpu",
+)
 
 
 class NoChromium(Exception):
@@ -50,8 +64,7 @@ async def opened():
         path = chromium() or playwright.chromium.executable_path
         if not Path(path).exists():
             raise NoChromium()
-        browser = await playwright.chromium.launch(
-            executable_path=path, args=SILENT)
+        browser = await playwright.chromium.launch(executable_path=path, args=SILENT)
         try:
             yield browser
         finally:

@@ -1,31 +1,44 @@
 """What the build adds around the pages.
 
-A line of links below a chapter's title, the versions below its last
-paragraph, the whole book as one archive; and, where the environment variable
-BOOK_EDITION is "student", the book without its solutions.
+A line of links below a chapter's title, the versions below its last paragraph, the whole book as
+one archive; and, where the environment variable BOOK_EDITION is "student", the book without its
+solutions and without the page for lecturers.
+
+A chapter may need code that answers one of its exercises. Such a cell has the tag
+"answers-an-exercise": the students' edition, and the notebooks that its pages offer, have it
+packed, so that it runs and cannot be read. What a cell with the tag "prints-an-answer" prints is
+left out there.
 """
-import html
+
 import json
 import os
 import re
+import symtable
 import zipfile
 from pathlib import Path
 
 import yaml
-from attnlib.exercises.engine.questions import by_chapter
 from docutils import nodes
 from sphinx.transforms import SphinxTransform
 
+from attncourse import packed
+from attncourse.exercises.engine import catalogue
+from attncourse.exercises.engine.questions import by_chapter
 from book import address, pins, slides
 from book.inpage import bundle
 
-LECTURERS = "chapters/for_lecturers"
+LECTURERS = "chapters/for_lecturers/"
 SOLUTIONS = "chapters/solutions/"
+LEFT_OUT = ("solutions/", "for_lecturers")  # where links of the students' edition do not lead
+BEGINNINGS = ("Solutions", "For lecturers")  # of the paragraphs and list items about them
+ANSWERS, PRINTS = "answers-an-exercise", "prints-an-answer"
 SHOWN = {"numpy": "NumPy", "torch": "torch", "matplotlib": "Matplotlib"}
 # What `python3 run.py slides` has printed is linked here (book/prints.py).
 PRINTED = "<!-- printed {}: {} -->"
-# On the lecturers' page: the questions of a chapter.
+# On a page for lecturers: the questions of a chapter.
 ASKED = re.compile(r"<!-- questions (\w+) -->")
+# On the pages in chapters/mistakes: those of a part of the book.
+CATALOGUE = re.compile(r"<!-- catalogue (.+) -->")
 
 
 def is_student(app):
@@ -34,14 +47,18 @@ def is_student(app):
 
 # --- the student edition ----------------------------------------------------
 
+
 def leave_solutions_out(app, config):
     """Put a table of contents without them in the place of the book's."""
     if not is_student(app):
         return
     toc = yaml.safe_load(Path(app.srcdir, "_toc.yml").read_text("utf-8"))
     for part in toc["parts"]:
-        part["chapters"] = [chapter for chapter in part["chapters"]
-                            if not chapter["file"].startswith(SOLUTIONS)]
+        part["chapters"] = [
+            chapter
+            for chapter in part["chapters"]
+            if not chapter["file"].startswith((SOLUTIONS, LECTURERS))
+        ]
     toc["parts"] = [part for part in toc["parts"] if part["chapters"]]
     path = Path(app.outdir).parent / "toc_without_solutions.yml"
     path.write_text(yaml.safe_dump(toc, sort_keys=False), "utf-8")
@@ -49,25 +66,56 @@ def leave_solutions_out(app, config):
 
 
 class WithoutSolutions(SphinxTransform):
-    """No paragraph or list item about them, and no link to them."""
+    """No paragraph or list item about what is left out, and no link to it."""
+
     default_priority = 205
 
     def apply(self):
         if not is_student(self.app):
             return
-        about = [node for node in self.document.findall(
-                     lambda n: isinstance(n, (nodes.paragraph,
-                                              nodes.list_item)))
-                 if node.astext().startswith("Solutions")]
+        about = [
+            node
+            for node in self.document.findall(
+                lambda n: isinstance(n, (nodes.paragraph, nodes.list_item))
+            )
+            if node.astext().startswith(BEGINNINGS)
+        ]
         for node in about:
             if node.parent and node in node.parent:
                 node.parent.remove(node)
         for link in list(self.document.findall(nodes.Element)):
-            if "solutions/" in str(link.get("reftarget", "")):
+            if any(place in str(link.get("reftarget", "")) for place in LEFT_OUT):
                 link.replace_self(link.children)
 
 
+def pack_answers(app, docname, source):
+    """In the text of a notebook, before it is parsed."""
+    if is_student(app) and str(app.env.doc2path(docname)).endswith(".ipynb"):
+        source[0] = without_answers(source[0])
+
+
+def without_answers(text):
+    """The notebook with its tagged cells packed; as many cells as before, each in its place."""
+    notebook = json.loads(text)
+    for cell in notebook["cells"]:
+        tags = cell["metadata"].get("tags", ())
+        if ANSWERS in tags:
+            source = "".join(cell["source"])
+            cell["source"] = packed.as_cell(source, defined_in(source)).splitlines(True)
+            cell["metadata"]["tags"] = sorted({*tags, "hide-input"})
+        if PRINTS in tags:
+            cell["outputs"] = []
+    return json.dumps(notebook, ensure_ascii=False, indent=1) + "\n"
+
+
+def defined_in(source):
+    """The names that a cell gives a meaning."""
+    symbols = symtable.symtable(source, "<cell>", "exec").get_symbols()
+    return sorted(one.get_name() for one in symbols if one.is_assigned() or one.is_imported())
+
+
 # --- what the pages say of themselves ---------------------------------------
+
 
 def add_lines(app, pagename, templatename, context, doctree):
     body = context.get("body")
@@ -85,32 +133,36 @@ def links(app, pagename, pathto):
     """Below the title: the same in other forms."""
     if pagename == app.config.master_doc:
         archive = pathto(archive_name(), resource=True)
-        found = (f'<a href="{archive}" download>The whole book to read '
-                 "offline (zip)</a>"
-                 f'<a href="{pathto("licences")}">Licences</a>')
+        found = (
+            f'<a href="{archive}" download>The whole book to read '
+            'offline (zip)</a>'
+            f'<a href="{pathto("licences")}">Licences</a>'
+        )
     elif is_chapter(pagename):
         found = deck_links(app, pagename, "Slides", "PDF of the slides")
-        found += printed(pagename, "", "PDF")
-    elif pagename == LECTURERS:
-        found = "".join(
-            deck_links(app, name, "Slides: " + html.escape(
-                app.env.titles[name].astext()), "PDF")
-            for name in sorted(app.env.found_docs) if is_chapter(name))
+        found += printed(pagename.rsplit("/", 1)[1], "", "PDF")
+    elif pagename.startswith(LECTURERS) and is_chapter(taught := taught_on(pagename)):
+        found = deck_links(app, taught, "Slides", "PDF of the slides", "../")
     else:
         return None
     return f'<p class="page-files">{found}</p>'
 
 
-def deck_links(app, pagename, text, text_of_pdf):
-    """To the deck and, once it is there, to its PDF."""
+def taught_on(pagename):
+    """The chapter that a lecturers' page is about."""
+    return pagename.replace(LECTURERS, "chapters/")
+
+
+def deck_links(app, pagename, text, text_of_pdf, up=""):
+    """To the deck and, once it is there, to its PDF; `up` leads to the chapters' folder."""
     if not slides.has_deck(slides.read_cells(app.env.doc2path(pagename))):
         return ""
-    return (f'<a href="{pagename.rsplit("/", 1)[1]}.slides.html">{text}</a>'
-            + printed(pagename, ".slides", text_of_pdf))
+    name = up + pagename.rsplit("/", 1)[1]
+    return f'<a href="{name}.slides.html">{text}</a>' + printed(name, ".slides", text_of_pdf)
 
 
-def printed(pagename, ending, text):
-    return PRINTED.format(pagename.rsplit("/", 1)[1] + ending + ".pdf", text)
+def printed(name, ending, text):
+    return PRINTED.format(name + ending + ".pdf", text)
 
 
 def is_chapter(pagename):
@@ -130,20 +182,35 @@ def versions():
 
 def put_questions(app, docname, source):
     """What the room is asked, from the entries that the chapters ask too."""
-    if docname == LECTURERS:
-        source[0] = ASKED.sub(lambda found: "\n".join(
-            map(as_item, by_chapter()[found.group(1)])), source[0])
+    if docname.startswith(LECTURERS):
+        source[0] = ASKED.sub(
+            lambda found: "\n".join(map(as_item, by_chapter()[found.group(1)])), source[0]
+        )
+
+
+def put_catalogue(app, docname, source):
+    """The mistakes of a part of the book, from the exercises' own pages."""
+    found = CATALOGUE.search(source[0])
+    if found:
+        for page in Path(app.srcdir, "attncourse", "exercises").glob("*/**/*.md"):
+            app.env.note_dependency(str(page))
+        source[0] = source[0].replace(found[0], catalogue.body(found[1]))
 
 
 def as_item(question):
     """The question, its right choice, and what each wrong one reveals."""
-    right = question.lettered[question.right]
-    wrong = "".join(f'\n  - "{choice.text}" {choice.because}'
-                    for choice in question.choices if choice is not right)
-    return f"- *{question.text}* **{right.text}** {right.because}{wrong}"
+    letter = question.right_letter
+    right = question.lettered[letter]
+    wrong = "".join(
+        f'\n  - {other}) "{choice.text}" {choice.because}'
+        for other, choice in question.lettered.items()
+        if other != letter
+    )
+    return f"- *{question.text}* **{letter}) {right.text}** {right.because}{wrong}"
 
 
 # --- the files --------------------------------------------------------------
+
 
 def archive_name():
     title = address.configured()["title"]
@@ -152,8 +219,9 @@ def archive_name():
 
 def finish(app, exception):
     if exception is None and app.builder.name == "html":
-        drop_what_no_page_loads(Path(app.outdir) / "_static",
-                                Path(app.config.mathjax_path).name)
+        drop_what_no_page_loads(Path(app.outdir) / "_static", Path(app.config.mathjax_path).name)
+        if is_student(app):
+            pack_downloads(Path(app.outdir) / "_sources")
         leave_figures_out(Path(app.outdir) / "_sources")
         pack(Path(app.outdir), archive_name())
 
@@ -162,23 +230,33 @@ def drop_what_no_page_loads(static, mathjax):
     # The icons come from the theme's fonts; this would load them once more.
     (static / "scripts" / "fontawesome.js").write_text("")
     used = {mathjax, "core.js", "loader.js", "startup.js"}
-    unused = [file for file in (static / "mathjax").glob("*.js")
-              if file.name not in used]  # a megabyte or two each
-    unused += [file for file in (static / "mathjax/sre/mathmaps").glob("*.json")
-               if file.stem not in ("base", "en")]  # languages of speech
+    unused = [
+        file for file in (static / "mathjax").glob("*.js") if file.name not in used
+    ]  # a megabyte or two each
+    unused += [
+        file
+        for file in (static / "mathjax/sre/mathmaps").glob("*.json")
+        if file.stem not in ("base", "en")
+    ]  # languages of speech
     for file in [*unused, *static.rglob("*.map")]:
         file.unlink()
 
 
+def pack_downloads(sources):
+    for path in sources.rglob("*.ipynb"):
+        path.write_text(without_answers(path.read_text(encoding="utf-8")), encoding="utf-8")
+
+
 def leave_figures_out(sources):
-    """From the notebooks to download: a quarter of the site, which its pages show and a run draws again."""
+    """From the notebooks to download: a quarter of the site, which its pages show and a run draws
+    again.
+    """
     for path in sources.rglob("*.ipynb"):
         notebook = json.loads(path.read_text(encoding="utf-8"))
         for cell in notebook["cells"]:
             for output in cell.get("outputs", ()):
                 output.get("data", {}).pop("image/png", None)
-        path.write_text(json.dumps(notebook, ensure_ascii=False, indent=1),
-                        encoding="utf-8")
+        path.write_text(json.dumps(notebook, ensure_ascii=False, indent=1), encoding="utf-8")
 
 
 def pack(folder, name):
@@ -186,9 +264,14 @@ def pack(folder, name):
 
     Without Python for the pages: a page read from a file cannot start it.
     """
-    files = sorted(path for path in folder.rglob("*") if path.is_file()
-                   and path.suffix != ".zip" and path.name != ".buildinfo"
-                   and path.parent.name != bundle.name())
+    files = sorted(
+        path
+        for path in folder.rglob("*")
+        if path.is_file()
+        and path.suffix != ".zip"
+        and path.name != ".buildinfo"
+        and path.parent.name != bundle.name()
+    )
     with zipfile.ZipFile(folder / name, "w", zipfile.ZIP_DEFLATED) as archive:
         for path in files:
             inside = Path(name).stem / path.relative_to(folder)
@@ -206,6 +289,8 @@ def without_archive(path):
 def setup(app):
     app.connect("config-inited", leave_solutions_out, priority=850)
     app.connect("source-read", put_questions)
+    app.connect("source-read", pack_answers)
+    app.connect("source-read", put_catalogue)
     app.add_transform(WithoutSolutions)
     app.connect("html-page-context", add_lines, priority=900)
     app.connect("build-finished", finish, priority=900)

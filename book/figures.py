@@ -1,4 +1,5 @@
 """Compare the figures that a notebook stores with those it draws now."""
+
 import base64
 import io
 
@@ -16,23 +17,27 @@ def difference(stored_outputs, new_outputs):
     """How the figures of a cell differ, in a sentence; None if they agree."""
     stored, new = figures_in(stored_outputs), figures_in(new_outputs)
     if len(stored) != len(new):
-        return (f"the notebook stores {len(stored)} figure(s) here, and the "
-                f"cell draws {len(new)}")
+        return f"the notebook stores {len(stored)} figure(s) here, and the cell draws {len(new)}"
     for number, (old, now) in enumerate(zip(stored, new), 1):
         if old.shape != now.shape:
-            return (f"figure {number} is stored with {size(old)} pixels, and "
-                    f"drawn with {size(now)}")
+            return f"figure {number} is stored with {size(old)} pixels, and drawn with {size(now)}"
         rms, x, y = largest_difference(old, now)
         if rms > TOLERANCE:
-            return (f"figure {number} differs from the stored one, most near "
-                    f"x={x}, y={y} pixels from the top left (RMS {rms:.0f} of "
-                    f"255 there; {TOLERANCE:.0f} is allowed)")
+            return (
+                f"figure {number} differs from the stored one, most near "
+                f"x={x}, y={y} pixels from the top left (RMS {rms:.0f} of "
+                f"255 there; {TOLERANCE:.0f} is allowed)"
+            )
     return None
 
 
 def figures_in(outputs):
-    return [decode(output["data"][kind]) for output in outputs
-            for kind in TYPES if kind in output.get("data", {})]
+    return [
+        decode(output["data"][kind])
+        for output in outputs
+        for kind in TYPES
+        if kind in output.get("data", {})
+    ]
 
 
 def decode(data):

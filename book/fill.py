@@ -1,8 +1,9 @@
 """Run notebooks and store their outputs: `python3 run.py fill [chapter...]`.
 
-A file is written only when all its cells ran, and a second run writes the
-same bytes. The first code cell installs attnlib from the clone, where it is missing.
+A file is written only when all its cells ran, and a second run writes the same bytes. The first
+code cell installs attnlib from the clone, where it is missing.
 """
+
 import json
 import os
 import sys
@@ -14,11 +15,19 @@ from nbclient.exceptions import CellExecutionError
 from book import notebooks
 from book.notebooks import ROOT
 
-KERNEL = {"display_name": "Python 3 (ipykernel)", "language": "python",
-          "name": "python3"}
+KERNEL = {"display_name": "Python 3 (ipykernel)", "language": "python", "name": "python3"}
 # What editors and kernels leave behind in a cell's metadata.
-LEFT_BEHIND = ("ExecuteTime", "collapsed", "colab", "execution", "id",
-               "outputId", "scrolled", "trusted", "vscode")
+LEFT_BEHIND = (
+    "ExecuteTime",
+    "collapsed",
+    "colab",
+    "execution",
+    "id",
+    "outputId",
+    "scrolled",
+    "trusted",
+    "vscode",
+)
 
 
 class Unusable(Exception):
@@ -42,8 +51,7 @@ def chosen(names, paths):
         found = [path for path in paths if is_called(path, name)]
         if not found:
             known = ", ".join(sorted({path.stem for path in paths}))
-            raise Unusable(f"no notebook is called {name!r}; there are "
-                           f"{known or 'none'}")
+            raise Unusable(f"no notebook is called {name!r}; there are {known or 'none'}")
         wanted += found
     return sorted(set(wanted)) if names else paths
 
@@ -51,8 +59,7 @@ def chosen(names, paths):
 def is_called(path, name):
     """Whether `name` is the path, file name, stem or number of `path`."""
     number = path.stem.split("_")[0]
-    return (name in (path.name, path.stem, number)
-            or os.path.abspath(name) == str(path))
+    return name in (path.name, path.stem, number) or os.path.abspath(name) == str(path)
 
 
 def report(path):
@@ -76,8 +83,7 @@ def fill(path):
     tidy(notebook)
     after = (nbformat.writes(notebook).rstrip("\n") + "\n").encode()
     if path.read_bytes() != before:
-        raise Unusable("the file was saved by somebody else meanwhile; run "
-                       "fill again")
+        raise Unusable("the file was saved by somebody else meanwhile; run fill again")
     if after == before:
         return False
     replace(path, after)
@@ -101,8 +107,7 @@ def read(content):
 
 def put_set_up(notebook, source):
     """Make the first code cell the set-up cell with this source."""
-    code = [n for n, cell in enumerate(notebook.cells)
-            if cell.cell_type == "code"]
+    code = [n for n, cell in enumerate(notebook.cells) if cell.cell_type == "code"]
     first = code[0] if code else len(notebook.cells)
     if not code or not notebooks.is_set_up(notebook.cells[first]):
         cell = nbformat.v4.new_code_cell(id="set-up")
@@ -116,10 +121,14 @@ def put_set_up(notebook, source):
 
 def execute(notebook, folder):
     client = NotebookClient(
-        notebook, kernel_name=KERNEL["name"], record_timing=False,
-        coalesce_streams=True, timeout=600,
+        notebook,
+        kernel_name=KERNEL["name"],
+        record_timing=False,
+        coalesce_streams=True,
+        timeout=600,
         extra_arguments=["--log-level=ERROR"],  # silent about its ports
-        resources={"metadata": {"path": str(folder)}})
+        resources={"metadata": {"path": str(folder)}},
+    )
     try:
         client.execute()
     except CellExecutionError as error:
@@ -130,12 +139,13 @@ def where_it_failed(notebook, error):
     """The failing cell's number and code, and what it raised."""
     code = [cell for cell in notebook.cells if cell.cell_type == "code"]
     number, cell = next(
-        (n, cell) for n, cell in enumerate(code, 1)
+        (n, cell)
+        for n, cell in enumerate(code, 1)
         if any(o.output_type == "error" for o in cell.outputs)
-        and "raises-exception" not in cell.metadata.get("tags", []))
+        and "raises-exception" not in cell.metadata.get("tags", [])
+    )
     lines = "\n".join("    " + line for line in cell.source.splitlines())
-    return (f"code cell {number} raised {error.ename}: {error.evalue}\n"
-            f"{lines}")
+    return f"code cell {number} raised {error.ename}: {error.evalue}\n{lines}"
 
 
 def tidy(notebook):

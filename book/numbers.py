@@ -1,10 +1,10 @@
 """Give each chapter the number that its file begins with: 03_softmax is chapter 3.
 
-Sphinx counts the chapters that are there; the plan of the book has more of them than are written, and
-a chapter keeps its number when another one comes before it.
+Sphinx counts the chapters that are there; the plan of the book has more of them than are written,
+and a chapter keeps its number when another one comes before it.
 """
-import re
 
+import re
 
 
 def of_file(docname):
@@ -15,14 +15,16 @@ def of_file(docname):
 
 def renumber(app, env):
     """Put the files' numbers in the place of Sphinx's, wherever it keeps them."""
-    changed = [name for name in env.toc_secnumbers if of_file(name)]
+    changed = [name for name in env.toc_secnumbers if of_file(name) is not None]
     for name in changed:
         sections = env.toc_secnumbers[name]
         for anchor, number in sections.items():
             sections[anchor] = with_first(number, of_file(name))
         title = env.titles[name]
         title["secnumber"] = with_first(title["secnumber"], of_file(name))
-        for link in env.tocs[name].findall(lambda node: node.get("secnumber") if hasattr(node, "get") else None):
+        for link in env.tocs[name].findall(
+            lambda node: node.get("secnumber") if hasattr(node, "get") else None
+        ):
             link["secnumber"] = with_first(link["secnumber"], of_file(name))
     return changed
 

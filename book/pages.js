@@ -90,7 +90,8 @@ window.bookPages = (() => {
     return focusable().length;
   };
   const unreached = () => [
-    ...focusable().filter((e) => !visited.has(e)),
+    // Parts of a section unfold in the contents only while the section is in view.
+    ...focusable().filter((e) => !visited.has(e) && !e.closest(".section-nav .section-nav")),
     // A hand over something that no key can press.
     ...all("body *").filter((e) => shown(e)
       && getComputedStyle(e).cursor === "pointer"
@@ -126,12 +127,29 @@ window.bookPages = (() => {
       ? [`copies more than code: ${short(text)}`] : [];
   });
 
+  // Who speaks to the page says what stands on a button or beside a field: its name has that.
+  const plain = (text) => text.toLowerCase().replace(/[^\p{L}\p{N}]+/gu, " ").trim();
+  const nameOf = (element) => element.getAttribute("aria-labelledby")
+    ? element.getAttribute("aria-labelledby").split(/\s+/).map((id) =>
+      document.getElementById(id)?.textContent ?? "").join(" ")
+    : element.getAttribute("aria-label");
+  const misnamed = (within = document) => all("a[href], button, summary, input, select, textarea, "
+    + "[role=button], [role=link], [role=menuitem], [role=tab]", within).filter(shown).flatMap((e) => {
+    const text = plain(e.labels?.length ? [...e.labels].map((label) => label.innerText).join(" ")
+      : e.matches("input, select, textarea") ? "" : e.innerText);
+    const name = nameOf(e);
+    return name && !plain(name).includes(text)
+      ? [`named ${JSON.stringify(short(name))} over the text ${JSON.stringify(short(text))}`] : [];
+  });
+
   const accessibility = async (context = document) => {
     // What comes and goes under a pointer, and here by the check's own clicks.
     all(".tooltip").forEach((tip) => tip.remove());
-    return (await axe.run(context, { resultTypes: ["violations"], preload: false })).violations
+    const found = await axe.run(context, { resultTypes: ["violations"], preload: false,
+      rules: { "label-content-name-mismatch": { enabled: true } } }); // experimental: off otherwise
+    return [...misnamed(context), ...found.violations
       .map((v) => `axe ${v.id}: ${v.help} (${v.nodes.length}x, first ${
-        short(v.nodes[0].html, 100)})`);
+        short(v.nodes[0].html, 100)})`)];
   };
 
   const links = () => [...document.links].map((link) => link.href);
@@ -139,7 +157,8 @@ window.bookPages = (() => {
     figures: all("article img, .slides img").length });
 
   // The smallest letters of a figure are of 9 points where it is 6 inches wide
-  // (tests/test_plot.py), and its margin is a tenth of an inch.
+  // (tests/test_plot.py), and its margin is a tenth of an inch. A figure for one column of a
+  // slide is narrower; it has 300 pixels to the inch.
   const FIGURE_TYPE = 9 / 72 / 6.2;
   const SHARP = 1.5;  // a figure's own pixels for each of a slide's: 1920 for 1280
 
@@ -159,8 +178,10 @@ window.bookPages = (() => {
     }
     return [...found, ...all("mjx-c", slide)];
   };
-  // What a slide may not say: it points at what is not on it.
-  const POINTING = new RegExp("\\b(above|below|overleaf|the following|"
+  // What a slide may not say: it points at what is not on it. "Above 11.1" and "far below
+  // the loss" compare and have an object; "the sum above" and "as said below," have none.
+  const POINTING = new RegExp("\\b((above|below)(?!\\s+(an?|the|it|them|its|their|this|that|"
+    + "all|one|zero|half|any|each|every|x|[-\u2212+]?\\d))|overleaf|the following|"
     + "(run|change) (the|this|your) (cell|check)|"
     + "(the|this|next|last|previous) (cell|page))\\b", "i");
   const MARKDOWN = /\*\*|`[^`]+`|\]\(|^ *\|.*\| *$|^ *#{1,6} |^ *> /m;
@@ -197,7 +218,8 @@ window.bookPages = (() => {
     if (small) found.push(`${title} has type of ${
       getComputedStyle(small).fontSize}: ${short(small.textContent || small.outerHTML)}`);
     for (const figure of all("img", slide).filter((e) => !e.matches("[aria-hidden]"))) {
-      const type = FIGURE_TYPE * figure.offsetWidth;
+      const isHalf = figure.naturalWidth > 900 && figure.naturalWidth < 1500; // for a column
+      const type = figure.offsetWidth * (isHalf ? 37.5 / figure.naturalWidth : FIGURE_TYPE);
       if (type < smallest - 0.01) found.push(
         `${title} has a figure with type of ${type.toFixed(0)}px`);
       if (figure.naturalWidth < SHARP * figure.offsetWidth && !/\.svg$/.test(figure.src))

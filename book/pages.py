@@ -4,6 +4,7 @@
 times: from a sub-path of a server, in light and in dark; from a file, 390 px
 wide; and without scripts. Each deck of slides is gone through slide by slide.
 """
+
 import asyncio
 import contextlib
 import dataclasses
@@ -21,8 +22,7 @@ from book import browser
 
 HERE = Path(__file__).parent
 IN_PAGE = (HERE / "pages.js").read_text(encoding="utf-8")
-AXE = (Path(axe_playwright_python.__file__).with_name("axe.min.js")
-       .read_text(encoding="utf-8"))
+AXE = Path(axe_playwright_python.__file__).with_name("axe.min.js").read_text(encoding="utf-8")
 
 # Answered from the folder: no server runs, nothing leaves this machine.
 ADDRESS = "http://localhost/a/sub/path/"
@@ -47,6 +47,7 @@ ON_EVERY_VIEW = ("formulas", "wordless", "sideways", "accessibility")
 @dataclasses.dataclass
 class Report:
     """What was seen of one page."""
+
     page: str
     bytes: int = 0
     formulas: int = 0
@@ -67,10 +68,16 @@ async def examine(folder, at_once=None):
     async with browser.opened() as chromium:
         site = Site(Path(folder), chromium)
 
+        names, reports = pages(folder), {}
+
         async def look(page):
             async with turn:
-                return await look_at(site, page)
-        return await asyncio.gather(*map(look, pages(folder)))
+                reports[page] = await look_at(site, page)
+            if len(reports) % 20 == 0:
+                print(f"check: {len(reports)} of {len(names)} pages", file=sys.stderr, flush=True)
+            return reports[page]
+
+        return await asyncio.gather(*map(look, names))
 
 
 def pages(folder):
@@ -79,12 +86,14 @@ def pages(folder):
         path.relative_to(folder).as_posix()
         for path in Path(folder).rglob("*.html")
         if "_static" not in path.parts
-        and 'http-equiv="Refresh"' not in path.read_text(encoding="utf-8"))
+        and 'http-equiv="Refresh"' not in path.read_text(encoding="utf-8")
+    )
 
 
 @dataclasses.dataclass
 class Site:
     """The book's folder, and the browser that opens its pages."""
+
     folder: Path
     browser: object
 
@@ -93,8 +102,7 @@ class Site:
         """The page at `url`, its scripts done; what it loads is watched."""
         context = await self.browser.new_context(**options)
         page = await context.new_page()
-        await page.route("**/*", functools.partial(
-            self.let_in, report=report, view=view))
+        await page.route("**/*", functools.partial(self.let_in, report=report, view=view))
         watch(page, report, view)
         try:
             await page.goto(url, wait_until="load")
@@ -130,32 +138,35 @@ class Site:
         url = url.split("#")[0].split("?")[0]
         for root in (ADDRESS, self.folder.resolve().as_uri() + "/"):
             if url.startswith(root):
-                rest = urllib.parse.unquote(url[len(root):])
+                rest = urllib.parse.unquote(url[len(root) :])
                 return self.folder / (rest or "index.html")
 
 
 def watch(page, report, view):
     """Note what the page's scripts complain of."""
-    page.on("pageerror", lambda error: report.add(
-        view, [f"page error: {error}"]))
-    page.on("console", lambda message: message.type == "error" and
-            "ERR_FAILED" not in message.text and
-            report.add(view, [f"page error: {message.text}"]))
+    page.on("pageerror", lambda error: report.add(view, [f"page error: {error}"]))
+    page.on(
+        "console",
+        lambda message: (
+            message.type == "error"
+            and "ERR_FAILED" not in message.text
+            and report.add(view, [f"page error: {message.text}"])
+        ),
+    )
 
 
 @functools.cache
 def compressed(file):
     """The bytes that a server that compresses would send for it."""
     content = file.read_bytes()
-    return len(gzip.compress(content, 6) if file.suffix in PACKED
-               else content)
+    return len(gzip.compress(content, 6) if file.suffix in PACKED else content)
 
 
 async def ask(page, name, *arguments):
     """Call a function of pages.js."""
     return await page.evaluate(
-        "([name, arguments]) => bookPages[name](...arguments)",
-        [name, list(arguments)])
+        "([name, arguments]) => bookPages[name](...arguments)", [name, list(arguments)]
+    )
 
 
 async def look_at(site, page):
@@ -171,14 +182,17 @@ async def look_at(site, page):
     except browser.async_api.Error as error:
         report.add("all", [f"could not be looked at: {error.message}"])
     if report.bytes > MOST_BYTES:
-        report.add("light", [f"loads {report.bytes / 1e6:.2f} MB compressed; "
-                             f"{MOST_BYTES / 1e6} are allowed"])
+        report.add(
+            "light",
+            [f"loads {report.bytes / 1e6:.2f} MB compressed; {MOST_BYTES / 1e6} are allowed"],
+        )
     return report
 
 
 async def on_desk(site, report):
-    async with site.tab(ADDRESS + report.page, report, "light",
-                        viewport=DESK, color_scheme="light") as page:
+    async with site.tab(
+        ADDRESS + report.page, report, "light", viewport=DESK, color_scheme="light"
+    ) as page:
         vars(report).update(await ask(page, "count"))
         await on_every_view(page, report, "light")
         report.add("light", await ask(page, "badCopies"))
@@ -216,15 +230,15 @@ async def on_paper(page, report):
 
 async def on_phone(site, report):
     url = (site.folder / report.page).resolve().as_uri()
-    async with site.tab(url, report, "390 px", viewport=PHONE,
-                        color_scheme="light") as page:
+    async with site.tab(url, report, "390 px", viewport=PHONE, color_scheme="light") as page:
         await on_every_view(page, report, "390 px")
         report.add("390 px", await ask(page, "cutFormulas"))
 
 
 async def without_scripts(site, report):
-    async with site.tab(ADDRESS + report.page, report, "no scripts",
-                        viewport=DESK, java_script_enabled=False) as page:
+    async with site.tab(
+        ADDRESS + report.page, report, "no scripts", viewport=DESK, java_script_enabled=False
+    ) as page:
         report.add("no scripts", await ask(page, "hidden"))
 
 
@@ -232,11 +246,9 @@ def dead_links(site, links):
     """The links that lead to no file, or to no place in it."""
     found = []
     for link in links:
-        file, place = site.file(link), urllib.parse.unquote(
-            urllib.parse.urlsplit(link).fragment)
+        file, place = site.file(link), urllib.parse.unquote(urllib.parse.urlsplit(link).fragment)
         if file and not (file.is_file() and has_place(file, place)):
-            found.append("a link leads nowhere: "
-                         + link.removeprefix(ADDRESS))
+            found.append("a link leads nowhere: " + link.removeprefix(ADDRESS))
     return found
 
 
@@ -244,14 +256,18 @@ def dead_links(site, links):
 def has_place(file, place):
     if file.name.endswith(".slides.html") and place.startswith("/"):
         return True  # reveal.js makes it, by the slide's number
-    return not place or file.suffix != ".html" or re.search(
-        rf'\b(id|name)="{re.escape(place)}"',
-        file.read_text(encoding="utf-8")) is not None
+    return (
+        not place
+        or file.suffix != ".html"
+        or re.search(rf'\b(id|name)="{re.escape(place)}"', file.read_text(encoding="utf-8"))
+        is not None
+    )
 
 
 async def as_deck(site, report):
-    async with site.tab(ADDRESS + report.page, report, "light",
-                        viewport=WALLS[0], color_scheme="light") as page:
+    async with site.tab(
+        ADDRESS + report.page, report, "light", viewport=WALLS[0], color_scheme="light"
+    ) as page:
         vars(report).update(await ask(page, "count"))
         await page.evaluate("window.deckIsReady")
         report.slides = await ask(page, "slides")
@@ -268,11 +284,11 @@ async def as_deck(site, report):
         await page.set_viewport_size(WALLS[1])
         for number in range(report.slides):
             await ask(page, "showSlide", number)
-            report.add(f"slide {number + 1}",
-                       await ask(page, "badSizes", SMALLEST_TYPE))
+            report.add(f"slide {number + 1}", await ask(page, "badSizes", SMALLEST_TYPE))
 
 
 # --- the book as a whole ----------------------------------------------------
+
 
 async def as_a_whole(folder):
     """What no single page shows: search, theme and place."""
@@ -301,17 +317,22 @@ async def finds(site, root, report, view, words="online softmax"):
 
 async def is_kept(site, root, report, view):
     """A reader who comes back finds the theme and the place again."""
-    chapter = next((p for p in pages(site.folder)
-                    if re.search(r"/\d\d_\w+\.html$", p)
-                    and "solutions" not in p and "00_" not in p), None)
+    chapter = next(
+        (
+            p
+            for p in pages(site.folder)
+            if re.search(r"/\d\d_\w+\.html$", p) and "solutions" not in p and "00_" not in p
+        ),
+        None,
+    )
     if chapter is None:
         return
-    async with site.tab(root + chapter, report, view,
-                        color_scheme="light") as page:
+    async with site.tab(root + chapter, report, view, color_scheme="light") as page:
         while await page.evaluate(THEME) != "dark":
             await page.locator(".theme-switch-button").first.click()
-        await page.evaluate("document.querySelectorAll('h2')[3]"
-                            ".scrollIntoView({behavior: 'instant'})")
+        await page.evaluate(
+            "document.querySelectorAll('h2')[3].scrollIntoView({behavior: 'instant'})"
+        )
         await page.wait_for_timeout(500)
         await page.goto(root + "chapters/index.html")
         theme = await page.evaluate(THEME)
@@ -319,25 +340,25 @@ async def is_kept(site, root, report, view):
         if theme != "dark":
             report.add(view, [f"dark was chosen, the next page is {theme}"])
         if not await link.count():
-            return report.add(view, ["the first page does not lead back to "
-                                     "the reader's place"])
+            return report.add(view, ["the first page does not lead back to the reader's place"])
         await link.click()
         if not await page.evaluate(COMES_DOWN):
-            report.add(view, ["the link to the reader's place leads to "
-                              "the top of the page"])
+            report.add(view, ["the link to the reader's place leads to the top of the page"])
 
 
 # --- the table --------------------------------------------------------------
 
+
 def table(reports):
     """A page a line, and below it what is wrong there."""
     width = max(len(report.page) for report in reports)
-    yield (f"{'page':{width}}    KB  formulas  figures  slides  "
-           "problems")
+    yield f"{'page':{width}}    KB  formulas  figures  slides  problems"
     for report in reports:
-        yield (f"{report.page:{width}} {report.bytes / 1000:5.0f}  "
-               f"{report.formulas:8}  {report.figures:7}  "
-               f"{report.slides or '':6}  {len(report.problems) or 'none'}")
+        yield (
+            f"{report.page:{width}} {report.bytes / 1000:5.0f}  "
+            f"{report.formulas:8}  {report.figures:7}  "
+            f"{report.slides or '':6}  {len(report.problems) or 'none'}"
+        )
         for sentence, views in report.problems.items():
             yield f"    {', '.join(views)}: {sentence}"
 
@@ -346,8 +367,10 @@ async def check(folder):
     reports = await examine(folder) + [await as_a_whole(folder)]
     print("\n".join(table(reports)))
     bad = sum(bool(report.problems) for report in reports)
-    print(f"check: {len(reports)} pages in light, dark, 390 px, print and "
-          f"without scripts; {bad or 'none'} with problems")
+    print(
+        f"check: {len(reports)} pages in light, dark, 390 px, print and "
+        f"without scripts; {bad or 'none'} with problems"
+    )
     return 1 if bad else 0
 
 

@@ -2,6 +2,7 @@
 
 `python3 run.py pin` writes them down as they are in .venv.
 """
+
 import functools
 import re
 from importlib import metadata
@@ -30,16 +31,21 @@ def with_what_they_need(names):
             continue  # triton, say, which is not there for every machine
         if name not in found:
             found[name] = package
-            waiting += [r.name for r in map(Requirement, package.requires or ())
-                        if r.marker is None or r.marker.evaluate({"extra": ""})]
+            waiting += [
+                r.name
+                for r in map(Requirement, package.requires or ())
+                if r.marker is None or r.marker.evaluate({"extra": ""})
+            ]
     return found
 
 
 def required():
     """The packages that requirements.txt names, with their markers."""
     lines = (ROOT / "requirements.txt").read_text(encoding="utf-8").splitlines()
-    return {r.name: r.marker for r in map(Requirement, (
-        line for line in lines if re.match(r"\w", line)))}
+    return {
+        r.name: r.marker
+        for r in map(Requirement, (line for line in lines if re.match(r"\w", line)))
+    }
 
 
 @functools.cache
@@ -47,15 +53,19 @@ def installed():
     """The version of each package here that requirements.txt brings."""
     packages = with_what_they_need(required())
     # 2.13.0+cpu is torch's 2.13.0 on some machines, and exists on no others
-    return {name: packages[name].version.partition("+")[0]
-            for name in sorted(packages) if not LEFT_OUT.fullmatch(name)}
+    return {
+        name: packages[name].version.partition("+")[0]
+        for name in sorted(packages)
+        if not LEFT_OUT.fullmatch(name)
+    }
 
 
 def text():
     """constraints.txt as this environment would have it."""
     markers = {name: f" ; {marker}" for name, marker in required().items() if marker}
-    return TOP + "".join(f"{name}=={version}{markers.get(name, '')}\n"
-                         for name, version in installed().items())
+    return TOP + "".join(
+        f"{name}=={version}{markers.get(name, '')}\n" for name, version in installed().items()
+    )
 
 
 def held(constraints=None):
@@ -68,9 +78,12 @@ def held(constraints=None):
 def problems(constraints=None):
     """What is installed here and is not in `constraints` with its version."""
     versions = held(constraints)
-    return [f"{name} {version} is installed, and constraints.txt holds "
-            f"{versions.get(name, 'no version of it')}: run `python3 run.py pin`"
-            for name, version in installed().items() if versions.get(name) != version]
+    return [
+        f"{name} {version} is installed, and constraints.txt holds "
+        f"{versions.get(name, 'no version of it')}: run `python3 run.py pin`"
+        for name, version in installed().items()
+        if versions.get(name) != version
+    ]
 
 
 if __name__ == "__main__":

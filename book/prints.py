@@ -1,8 +1,9 @@
 """Print each chapter and each deck as a PDF by Chromium, beside its page.
 
-`python3 run.py slides` runs this over the built book. The PDFs are linked
-from their chapters, and the archive is packed anew with them.
+`python3 run.py slides` runs this over the built book. The PDFs are linked from their chapters, and
+the archive is packed anew with them.
 """
+
 import asyncio
 import os
 import re
@@ -11,18 +12,24 @@ from pathlib import Path
 
 from book import browser, editions, pages, slides
 
-FOOTER = ('<div style="font: 8px sans-serif; display: flex; width: 100%; '
-          'margin: 0 10mm; justify-content: space-between"><span><span '
-          'class="title"></span> · ' + slides.LICENCE + "</span><span><span "
-          'class="pageNumber"></span> / <span class="totalPages"></span>'
-          "</span></div>")  # a chapter's title names the book
-ON_PAPER = {"format": "A4", "print_background": True, "tagged": True,
-            "outline": True, "display_header_footer": True,
-            "margin": {"top": "14mm", "bottom": "18mm",
-                       "left": "10mm", "right": "10mm"},
-            "header_template": "<span></span>", "footer_template": FOOTER}
-AS_SLIDES = {"prefer_css_page_size": True, "print_background": True,
-             "tagged": True}
+FOOTER = (
+    '<div style="font: 8px sans-serif; display: flex; width: 100%; '
+    'margin: 0 10mm; justify-content: space-between"><span><span '
+    'class="title"></span> · ' + slides.LICENCE + "</span><span><span "
+    "class=\"pageNumber\"></span> / <span class=\"totalPages\"></span>"
+    "</span></div>"
+)  # a chapter's title names the book
+ON_PAPER = {
+    "format": "A4",
+    "print_background": True,
+    "tagged": True,
+    "outline": True,
+    "display_header_footer": True,
+    "margin": {"top": "14mm", "bottom": "18mm", "left": "10mm", "right": "10mm"},
+    "header_template": "<span></span>",
+    "footer_template": FOOTER,
+}
+AS_SLIDES = {"prefer_css_page_size": True, "print_background": True, "tagged": True}
 # On paper a link to another page of the book would name this machine's folder.
 WITHOUT_LINKS_TO_FILES = """() => [...document.links]
     .filter((link) => link.protocol === "file:" && !link.hash)
@@ -33,21 +40,26 @@ async def print_all(folder, at_once=None):
     """Print every PDF and say its size, link to them, pack the archive."""
     turn = asyncio.Semaphore(at_once or max(2, os.cpu_count() or 2))
     async with browser.opened() as chromium:
+
         async def one(page):
             async with turn:
                 return await print_one(chromium, folder / page)
+
         printed = await asyncio.gather(*map(one, to_print(folder)))
     for line in printed:
         print(line)
-    for path in sorted((folder / "chapters").glob("*.html")):
+    for path in sorted((folder / "chapters").rglob("*.html")):
         link_to_pdfs(path)
     editions.pack(folder, editions.archive_name())
 
 
 def to_print(folder):
     """The chapters and the decks."""
-    return [page for page in pages.pages(folder)
-            if re.fullmatch(r"chapters/\d\d_\w+(\.slides)?\.html", page)]
+    return [
+        page
+        for page in pages.pages(folder)
+        if re.fullmatch(r"chapters/\d\d_\w+(\.slides)?\.html", page)
+    ]
 
 
 async def print_one(chromium, path):
@@ -58,23 +70,24 @@ async def print_one(chromium, path):
     await page.goto(path.resolve().as_uri() + query, wait_until="load")
     await page.evaluate("window.MathJax.startup.promise")
     await page.evaluate("window.deckIsReady")
-    count = await page.evaluate("document.querySelectorAll('.pdf-page')"
-                                ".length")
+    count = await page.evaluate("document.querySelectorAll('.pdf-page').length")
     await page.evaluate("dispatchEvent(new Event('beforeprint'))")
     await page.evaluate(WITHOUT_LINKS_TO_FILES)
     pdf = path.with_suffix(".pdf")
     await page.pdf(path=pdf, **(AS_SLIDES if is_deck else ON_PAPER))
     await context.close()
-    return (f"slides: {pdf.name}, {pdf.stat().st_size / 1000:.0f} KB"
-            + (f", {count} slides" if count else ""))
+    return f"slides: {pdf.name}, {pdf.stat().st_size / 1000:.0f} KB" + (
+        f", {count} slides" if count else ""
+    )
 
 
 def link_to_pdfs(path):
     """Put links to the PDFs that are there in the place of their marks."""
+
     def link(mark):
         name, text = mark.groups()
-        return (f'<a href="{name}">{text}</a>'
-                if (path.parent / name).exists() else mark.group())
+        return f'<a href="{name}">{text}</a>' if (path.parent / name).exists() else mark.group()
+
     text = path.read_text(encoding="utf-8")
     linked = re.sub(editions.PRINTED.format(r"(\S+)", "(.*?)"), link, text)
     if linked != text:

@@ -1,7 +1,10 @@
-"""Put the notebooks that Colab opens on a branch of their own: `python3 run.py publish`.
+"""Put the notebooks that Colab opens on their own branch: `python3 run.py publish`.
 
-They are those of the last commit, their set-up cells filled in with the address and that commit. The branch holds nothing else, is made anew each time, and neither the working tree nor the index is touched.
+They are those of the last commit, their set-up cells filled in with the address and that commit.
+The branch holds nothing else, is made anew each time, and neither the working tree nor the index is
+touched.
 """
+
 import os
 import subprocess
 import sys
@@ -14,7 +17,7 @@ README = """\
 # For Colab
 
 The notebooks of the book, as its Colab buttons open them: each installs attnlib of commit {commit}. Made by `python3 run.py publish`; what you change here is lost with the next.
-"""
+"""  # noqa: E501
 
 
 class Unpublished(Exception):
@@ -34,11 +37,19 @@ def main(root=ROOT):
 def publish(root):
     url, branch = address.find(root), address.configured(root)["branch"]
     if url is None:
-        raise Unpublished("no address is known: _config.yml names none, and this clone has no remote called origin on the web.")
+        raise Unpublished(
+            "no address is known: _config.yml names none, and this clone has no remote called"
+            " origin on the web."
+        )
     commit = last_commit(root)
     files = notebooks_of(root, commit, url)
     with tempfile.TemporaryDirectory() as folder:
-        made = commit_of(root, {**files, "README.md": README.format(commit=commit)}, commit, os.path.join(folder, "index"))
+        made = commit_of(
+            root,
+            {**files, "README.md": README.format(commit=commit)},
+            commit,
+            os.path.join(folder, "index"),
+        )
     try:
         address.git(root, "push", "--quiet", "--force", "origin", f"{made}:refs/heads/{branch}")
     except subprocess.CalledProcessError as error:
@@ -50,15 +61,20 @@ def last_commit(root):
     """HEAD, which others can only install once it is pushed."""
     commit = address.git(root, "rev-parse", "HEAD")
     if not address.git(root, "branch", "--remotes", "--contains", commit):
-        raise Unpublished(f"the last commit, {commit[:7]}, is on no remote branch yet: push it first.")
+        raise Unpublished(
+            f"the last commit, {commit[:7]}, is on no remote branch yet: push it first."
+        )
     return commit
 
 
 def notebooks_of(root, commit, url):
     """{path: text} of the commit's notebooks, filled in."""
     paths = address.git(root, "ls-tree", "-r", "-z", "--name-only", commit, "chapters").split("\0")
-    return {path: address.fill_in(address.git(root, "show", f"{commit}:{path}"), url, commit)
-            for path in paths if path.endswith(".ipynb")}
+    return {
+        path: address.fill_in(address.git(root, "show", f"{commit}:{path}"), url, commit)
+        for path in paths
+        if path.endswith(".ipynb")
+    }
 
 
 def commit_of(root, files, commit, index):
@@ -66,13 +82,17 @@ def commit_of(root, files, commit, index):
     environ = dict(os.environ, GIT_INDEX_FILE=index)
     for name in ("NAME", "EMAIL", "DATE"):
         environ["GIT_AUTHOR_" + name] = environ["GIT_COMMITTER_" + name] = address.git(
-            root, "show", "--no-patch", f"--format=%a{name[0].lower()}", commit)
+            root, "show", "--no-patch", f"--format=%a{name[0].lower()}", commit
+        )
     entries = "".join(
         f"100644 {address.git(root, 'hash-object', '-w', '--stdin', input=text)}\t{path}\0"
-        for path, text in files.items())
+        for path, text in files.items()
+    )
     address.git(root, "update-index", "--add", "-z", "--index-info", input=entries, env=environ)
     tree = address.git(root, "write-tree", env=environ)
-    return address.git(root, "commit-tree", tree, "-m", f"Notebooks for Colab, of {commit[:7]}", env=environ)
+    return address.git(
+        root, "commit-tree", tree, "-m", f"Notebooks for Colab, of {commit[:7]}", env=environ
+    )
 
 
 if __name__ == "__main__":

@@ -1,16 +1,16 @@
 """The back matter: attnlib's reference from its docstrings, and terms linked both ways.
 
-A docstring is plain text that `help()` shows: single backquotes are code, a
-paragraph set in is a formula or a table. Sphinx's autodoc gets it in its own
-language.
+A docstring is plain text that `help()` shows: single backquotes are code, a paragraph set in is a
+formula or a table. Sphinx's autodoc gets it in its own language.
 
 The list of references is made of what the chapters say under "Read on.":
 `Names, *Title* (journal, year), [link](address)`.
 
-In the glossary an item is `- **term**, **other form**: what it means ([chapter](file)).`
-The chapter's first passage in italics or bold with one of these words gets a
-link to the item, and the item's link to the chapter leads to that passage.
+In the glossary an item is `- **term**, **other form**: what it means ([chapter](file)).` The
+chapter's first passage in italics or bold with one of these words gets a link to the item, and the
+item's link to the chapter leads to that passage.
 """
+
 import json
 import re
 from pathlib import Path
@@ -23,30 +23,42 @@ GLOSSARY = "chapters/glossary"
 ITEM = re.compile(r"^- (\*\*.+?\*\*(?:, \*\*.+?\*\*)*): .*\]\((\w+)\.ipynb\)\)\.$", re.MULTILINE)
 REFERENCES = "chapters/references"
 NAME = r"(?:van |de |von )?[A-ZÀ-Þ][\w'’-]*"
-WORK = re.compile(rf"({NAME}(?:(?:, and |, | and | ){NAME})*(?: et al\.| and others)?), \*([^*]+)\* "
-                  r"\(([^()]*?\d{4}[^()]*)\)(, \[[^\]]+\]\([^)]+\))?")
+WORK = re.compile(
+    rf"({NAME}(?:(?:, and |, | and | ){NAME})*(?: et al\.| and others)?), \*([^*]+)\* "
+    r"\(([^()]*?\d{4}[^()]*)\)(, \[[^\]]+\]\([^)]+\))?"
+)
 LOG = logging.getLogger(__name__)
 
 
 # --- docstrings -------------------------------------------------------------
+
 
 def as_sphinx_reads_it(app, what, name, thing, options, lines):
     lines[:] = in_rst(lines)
 
 
 def in_rst(lines):
-    """The lines with `code` as ``code``, and what is set in before the first heading as it stands."""
-    heads = [n for n, line in enumerate(lines) if re.match(r":\w|Args:|Returns:", line)] or [len(lines)]
+    """The lines with `code` as ``code``, and what is set in before the first heading as it
+    stands.
+    """
+    heads = [n for n, line in enumerate(lines) if re.match(r":\w|Args:|Returns:", line)] or [
+        len(lines)
+    ]
     result = []
     for n, line in enumerate(lines):
         is_set_in = n < heads[0] and line.startswith("    ")
         if is_set_in and not (n and lines[n - 1].startswith("    ")):
             result += [".. code-block:: text", ""]
-        result.append(line if is_set_in or line.lstrip().startswith(">>>") else re.sub(r"(?<!`)`([^`]+)`(?!`)", r"``\1``", line))
+        result.append(
+            line
+            if is_set_in or line.lstrip().startswith(">>>")
+            else re.sub(r"(?<!`)`([^`]+)`(?!`)", r"``\1``", line)
+        )
     return result
 
 
 # --- terms ------------------------------------------------------------------
+
 
 def terms(source):
     """{chapter: {anchor: [the term and its other forms]}} of the glossary's text."""
@@ -79,7 +91,11 @@ class Terms(SphinxTransform):
             mark_items(self.document)
         for name, forms in found.get(docname.split("/", 1)[1], {}).items():
             if not link_definition(self.document, name, forms):
-                LOG.warning("%s: no passage in italics or bold defines %r, as the glossary says", docname, forms[0])
+                LOG.warning(
+                    "%s: no passage in italics or bold defines %r, as the glossary says",
+                    docname,
+                    forms[0],
+                )
 
 
 def mark_items(document):
@@ -100,7 +116,9 @@ def link_definition(document, name, forms):
     for passage in document.findall(lambda node: isinstance(node, (nodes.emphasis, nodes.strong))):
         if plain(passage.astext()) in wanted and not has_link(passage):
             passage["ids"].append(name)
-            link = nodes.reference("", "", *passage.children, refuri=f"glossary.html#{name}", classes=["term"])
+            link = nodes.reference(
+                "", "", *passage.children, refuri=f"glossary.html#{name}", classes=["term"]
+            )
             passage.children = []
             passage += link
             return True
@@ -113,15 +131,20 @@ def has_link(passage):
     while node is not None:
         within.append(node)
         node = node.parent
-    return any(isinstance(node, (nodes.reference, nodes.title)) or "reftarget" in node
-               for node in [*within, *passage.findall(nodes.Element)])
+    return any(
+        isinstance(node, (nodes.reference, nodes.title)) or "reftarget" in node
+        for node in [*within, *passage.findall(nodes.Element)]
+    )
 
 
 # --- references -------------------------------------------------------------
 
+
 def read_on(notebook):
     """The text of a chapter's "Read on.", or ""."""
-    texts = ["".join(cell["source"]) for cell in notebook["cells"] if cell["cell_type"] == "markdown"]
+    texts = [
+        "".join(cell["source"]) for cell in notebook["cells"] if cell["cell_type"] == "markdown"
+    ]
     return " ".join(text.partition("**Read on.**")[2].replace("\n", " ") for text in texts)
 
 
@@ -131,7 +154,9 @@ def works(folder):
     for path in sorted(folder.glob("*.ipynb")):
         notebook = json.loads(path.read_text(encoding="utf-8"))
         for names, title, year, link in WORK.findall(read_on(notebook)):
-            chapter = re.search(r"^# (.+)$", "".join(notebook["cells"][0]["source"]), re.MULTILINE)[1]
+            chapter = re.search(r"^# (.+)$", "".join(notebook["cells"][0]["source"]), re.MULTILINE)[
+                1
+            ]
             entry = found.setdefault(title, (names, year, link, []))
             entry[3].append(f"[{chapter}]({path.name})")
     return found
@@ -140,8 +165,10 @@ def works(folder):
 def put_references(app, docname, source):
     if docname != REFERENCES:
         return
-    items = [f"- {names}, *{title}* ({year}){link}. In {', '.join(chapters)}."
-             for title, (names, year, link, chapters) in works(Path(app.srcdir, "chapters")).items()]
+    items = [
+        f"- {names}, *{title}* ({year}){link}. In {', '.join(chapters)}."
+        for title, (names, year, link, chapters) in works(Path(app.srcdir, "chapters")).items()
+    ]
     source[0] = source[0].replace("<!-- references -->", "\n".join(sorted(items, key=str.lower)))
 
 

@@ -1,19 +1,19 @@
 """Cut the chapters into reveal.js decks, beside their pages.
 
-Each notebook cell says in Jupyter's own metadata what it is in the deck,
-`{"slideshow": {"slide_type": "slide"}}`: a slide, a fragment that appears,
-notes for the speaker, or skip. A cell without a type goes on with the slide
-before it. A notebook without any slide has no deck.
+Each notebook cell says in Jupyter's own metadata what it is in the deck, `{"slideshow":
+{"slide_type": "slide"}}`: a slide, a fragment that appears, notes for the speaker, or skip. A cell
+without a type goes on with the slide before it. A notebook without any slide has no deck.
 
-A slide's title is its first bold sentence, and what else is bold and a
-sentence stands on the wall as well; other prose goes into the notes. Formulas,
-tables, lists, boxes, code and figures stand on the wall: what a deck shows was
-rendered for the page, the same figures and numbers. README, "Change it", has
-the rest of what the metadata may say.
+A slide's title and lines are written for the slide, in the metadata of its cell, so that the page
+reads on; prose goes into the notes. Formulas, tables, lists, boxes, code and figures stand on the
+wall: what a deck shows was rendered for the page, the same figures and numbers. CONTRIBUTING.md, "A
+deck of slides", has the rest of what the metadata may say.
 """
+
 import dataclasses
 import functools
 import html
+import itertools
 import re
 import string
 import subprocess
@@ -32,13 +32,11 @@ from sphinx.util.fileutil import copy_asset
 from book import boxes, notebooks, numbers
 
 LINES_OF_A_CELL = 10_000  # myst-nb: line 20003 is line 3 of the second cell
-LEAST_WORDS = 4  # of a bold sentence; fewer are a name
-TEMPLATE = string.Template(
-    Path(__file__).with_name("deck.html").read_text(encoding="utf-8"))
-REVEAL = (Path(sphinx_revealjs.__file__).parent / "_static" / "revealjs")
-REVEAL_FILES = ("LICENSE", "dist/reveal.css", "dist/reveal.js",
-                "plugin/notes/notes.js")
+TEMPLATE = string.Template(Path(__file__).with_name("deck.html").read_text(encoding="utf-8"))
+REVEAL = Path(sphinx_revealjs.__file__).parent / "_static" / "revealjs"
+REVEAL_FILES = ("LICENSE", "dist/reveal.css", "dist/reveal.js", "plugin/notes/notes.js")
 LICENCE = "CC BY 4.0"
+BARE = {"formula", "listing", "printout"}  # by themselves these say a claim, but don't show it
 
 
 def make_deck(app, pagename, templatename, context, doctree):
@@ -49,18 +47,35 @@ def make_deck(app, pagename, templatename, context, doctree):
     title = app.env.titles[pagename].astext()
     number = numbers.of_file(pagename)
     deck = cut(doctree, cells, app.builder)
-    footer = " · ".join(filter(None, (
-        app.config.html_title, title, LICENCE)))
+    footer = " · ".join(filter(None, (app.config.html_title, title, LICENCE)))
+    footer = boxes.subscripts(html.escape(footer))
     static = context["pathto"]("_static", resource=True)
     path = Path(app.outdir, f"{pagename}.slides.html")
     path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(TEMPLATE.substitute(
-        title=html.escape(title), book=html.escape(app.config.html_title),
-        static=static, mathjax=f"{static}/{app.config.mathjax_path}",
-        slides="\n".join(
-            [title_slide(app.config, number, title, deck)]
-            + [slide.html(place, len(deck) + 1, html.escape(footer))
-               for place, slide in enumerate(with_clock(deck), 2)])), "utf-8")
+    path.write_text(
+        TEMPLATE.substitute(
+            title=html.escape(title),
+            book=html.escape(app.config.html_title),
+            static=static,
+            mathjax=f"{static}/{app.config.mathjax_path}",
+            slides=to_the_page(
+                "\n".join(
+                    [title_slide(app.config, number, title, deck, static)]
+                    + [
+                        slide.html(place, len(deck) + 1, footer)
+                        for place, slide in enumerate(with_clock(deck), 2)
+                    ]
+                ),
+                f"{path.stem.removesuffix('.slides')}.html",
+            ),
+        ),
+        "utf-8",
+    )
+
+
+def to_the_page(slides, page):
+    """Links within the chapter: its headings stand on the page, and not in the deck."""
+    return re.sub(r'(<a\b[^>]*?href=")#', rf"\g<1>{page}#", slides)
 
 
 def read_cells(source):
@@ -81,8 +96,10 @@ def has_deck(cells):
 
 # --- from a page to its parts -----------------------------------------------
 
+
 class Cells(SphinxTransform):
     """Note at each block its cell, before a transform can replace it."""
+
     default_priority = 1
 
     def apply(self):
@@ -92,8 +109,8 @@ class Cells(SphinxTransform):
             line = next((n.line for n in block.findall() if n.line), 0)
             if line < LINES_OF_A_CELL:
                 raise ExtensionError(
-                    f"{self.env.docname}: no cell is known for the block "
-                    f"{block.astext()[:60]!r}")
+                    f"{self.env.docname}: no cell is known for the block {block.astext()[:60]!r}"
+                )
             block["cell"] = line // LINES_OF_A_CELL - 1
 
 
@@ -123,67 +140,108 @@ def inline(children, builder):
 
 def from_markdown(text):
     """A line of Markdown from metadata, as HTML."""
-    parser = MarkdownIt("commonmark").use(dollarmath_plugin)
-    parser.add_render_rule("math_inline", lambda self, tokens, place, *_: (
-        '<span class="math notranslate nohighlight">\\('
-        f"{html.escape(tokens[place].content)}\\)</span>"))
+    parser = MarkdownIt("commonmark", {"typographer": True}).use(dollarmath_plugin)
+    parser.enable("smartquotes")
+    parser.add_render_rule(
+        "math_inline",
+        lambda self, tokens, place, *_: (
+            '<span class="math notranslate nohighlight">\\('
+            f'{html.escape(tokens[place].content)}\\)</span>'
+        ),
+    )
     return parser.renderInline(text)
 
 
-def sentences(paragraph):
-    """The bold sentences of a paragraph."""
-    return [bold for bold in paragraph.findall(nodes.strong)
-            if re.search(r"[.?!]\W?$", bold.astext())
-            and len(bold.astext().split()) >= LEAST_WORDS]
-
-
 # --- from the parts to slides -----------------------------------------------
+
 
 @dataclasses.dataclass
 class Slide:
     section: str = ""
     title: str = ""
-    parts: list = dataclasses.field(default_factory=list)
+    parts: list = dataclasses.field(default_factory=list)  # pairs of column ("" is none) and HTML
+    kinds: list = dataclasses.field(default_factory=list)  # what the parts are: KINDS, or a picture
     notes: list = dataclasses.field(default_factory=list)
     optional: bool = False
     minutes: float = 0
     attributes: str = ""
     lecture: str = ""  # of the slide that only says that one begins
+    cover: str = ""  # a picture for the title slide
+
+    def add(self, text, column="", kind="words"):
+        self.parts.append((column, text))
+        self.kinds.append(kind)
+
+    @property
+    def alone(self):
+        """What stands here without anything that shows the claim: "formula", for example."""
+        shown = [kind for kind in self.kinds if kind != "words"]
+        return " ".join(sorted(set(shown))) if shown and set(shown) <= BARE else ""
 
     def html(self, place, count, footer):
         if self.lecture:
-            return (f'<section class="title"><h1>{self.lecture}</h1>'
-                    f"{footer_html(footer, place, count)}</section>")
+            return (
+                f'<section class="title"><div><h1>{self.lecture}</h1></div>'
+                f'{footer_html(footer, place, count)}</section>'
+            )
         mark = ' <span class="optional">optional</span>' * self.optional
         above = f'<p class="section">{self.section}{mark}</p>'
         aside = f'<aside class="notes">{"".join(self.notes)}</aside>'
-        return (f"<section{self.attributes}>"
-                + above * (self.title not in ("", self.section)
-                           or self.optional)
-                + f'<h2>{self.title or self.section}</h2>'
-                f'<div class="wall">{"".join(self.parts)}</div>'
-                f"{footer_html(footer, place, count)}"
-                + aside * bool(self.notes) + "</section>")
+        alone = f' data-alone="{self.alone}"' if self.alone else ""
+        return (
+            f"<section{self.attributes}{alone}>"
+            + above * (self.title not in ("", self.section) or self.optional)
+            + f'<h2>{self.title or self.section}</h2>'
+            f'<div class="wall">{in_columns(self.parts)}</div>'
+            f'{footer_html(footer, place, count)}' + aside * bool(self.notes) + "</section>"
+        )
+
+
+def in_columns(parts):
+    """The parts one below the other; neighbours with a column stand side by side."""
+    found = []
+    for has_column, group in itertools.groupby(parts, lambda part: bool(part[0])):
+        group = list(group)
+        if not has_column:
+            found += [text for _, text in group]
+            continue
+        sides = (
+            "".join(text for column, text in group if column == side) for side in ("left", "right")
+        )
+        columns = "".join(f'<div>{side}</div>' for side in sides)
+        found.append(f'<div class="columns">{columns}</div>')
+    return "".join(found)
 
 
 def footer_html(footer, place, count):
-    return (f'<p class="footer"><span>{footer}</span> '
-            f"<span>{place} / {count}</span></p>")
+    return f'<p class="footer"><span>{footer}</span> <span>{place} / {count}</span></p>'
 
 
-def title_slide(config, number, title, deck):
-    """The first slide, which no cell has to say anything about."""
+def title_slide(config, number, title, deck, static):
+    """The first slide: the chapter's picture, or else the book's mark, beside its name.
+
+    Which edition it is stands in the notes; an audience has no use for a commit's name.
+    """
     minutes = " and ".join(f"{time:g}" for time in lectures(deck) if time)
     count = sum(slide.optional for slide in deck)
-    note = f"{len(deck) + 1} slides" + f", {count} of them optional" * bool(
-        count) + f": {minutes} minutes without those" * bool(minutes) + "."
-    chapter = f'<p class="section">Chapter {number}</p>' if number else ""
-    book = html.escape(config.html_title)
-    return (f'<section class="title">{chapter}<h1>{html.escape(title)}</h1>'
-            f'<p class="book">{book}</p><p>{html.escape(config.author)}</p>'
-            f"<p>{LICENCE} · {edition()}</p>"
-            f'<aside class="notes"><p>{note} Keys: S for these notes, O for '
-            "all slides, F for the full screen.</p></aside></section>")
+    note = (
+        f"{len(deck) + 1} slides"
+        + f", {count} of them optional" * bool(count)
+        + f": {minutes} minutes without those" * bool(minutes)
+        + "."
+    )
+    chapter = f'<p class="section">Chapter {number}</p>' if number is not None else ""
+    book, cover = html.escape(config.html_title), next((s.cover for s in deck if s.cover), "")
+    mark = f'<img class="mark" src="{static}/mark.svg" alt="" aria-hidden="true">'
+    return (
+        f'<section class="title{" pictured" * bool(cover)}"><div>{chapter}'
+        f'<h1>{boxes.subscripts(html.escape(title))}</h1>'
+        f'<p class="book">{book}</p><p>{html.escape(config.author)} · {LICENCE}</p></div>'
+        f'{cover or mark}'
+        f'<aside class="notes"><p>{note} Keys: S for these notes, O for '
+        'all slides, F for the full screen, T for the timer of a vote.</p>'
+        f'<p>Edition: {edition()}.</p></aside></section>'
+    )
 
 
 @functools.cache
@@ -191,8 +249,12 @@ def edition():
     """The date and the name of the commit; the version where git is not."""
     try:
         return subprocess.run(
-            ["git", "log", "-1", "--format=%cs, %h"], cwd=notebooks.ROOT,
-            check=True, capture_output=True, text=True).stdout.strip()
+            ["git", "log", "-1", "--format=%cs, %h"],
+            cwd=notebooks.ROOT,
+            check=True,
+            capture_output=True,
+            text=True,
+        ).stdout.strip()
     except (OSError, subprocess.CalledProcessError):
         text = (notebooks.ROOT / "pyproject.toml").read_text("utf-8")
         return "version " + re.search(r'version = "(.*?)"', text).group(1)
@@ -216,14 +278,13 @@ def with_clock(deck):
         if slide.minutes:
             gone += slide.minutes * (not slide.optional)
             so_far = "" if slide.optional else f", {gone:g} so far"
-            slide.notes.insert(
-                0, f"<p><b>{slide.minutes:g} min{so_far}.</b></p>")
+            slide.notes.insert(0, f"<p><b>{slide.minutes:g} min{so_far}.</b></p>")
     return deck
 
 
 def cut(doctree, cells, builder):
     """The deck's slides, in order."""
-    deck, section, last, is_closed = [], "", None, False
+    deck, section, last, lines, is_closed, cover = [], "", None, None, False, ""
     for block in walk(doctree):
         number = block["cell"]
         said = of_cell(cells[number])
@@ -231,15 +292,25 @@ def cut(doctree, cells, builder):
         question = block.get("question")
         if isinstance(block, nodes.title):
             section = inline(block.children, builder)
-        begins = number != last and kind != "skip" and (
-            kind in ("slide", "subslide") or deck and (
-                question or is_closed and kind != "notes"))
+        begins = (
+            number != last
+            and kind != "skip"
+            and (
+                kind in ("slide", "subslide")
+                or deck
+                and (question or is_closed and kind != "notes")
+            )
+        )
         if begins:
             if "lecture" in said:
                 deck.append(Slide(lecture=from_markdown(said["lecture"])))
             deck.append(begun(said, section))
             is_closed = bool(question)
+        if number != last:
+            lines = said.get("lines")
         last = number
+        if said.get("cover"):
+            cover = cover or picture(rendered(block, builder))
         if kind == "skip" or not deck or isinstance(block, nodes.title):
             continue
         if question:
@@ -247,74 +318,119 @@ def cut(doctree, cells, builder):
         elif kind == "notes":
             deck[-1].notes.append(rendered(block, builder))
         else:
-            put(deck[-1], block, said, cells, builder)
+            put(deck[-1], block, said, lines, cells, builder)
+            lines = None  # they are shown once
+    if deck:
+        deck[0].cover = cover
     return deck
 
 
+def picture(text):
+    """The picture in rendered HTML, for the title slide; its text is said where it is shown."""
+    found = re.search(r'<img[^>]*?\bsrc="[^"]*"', text)
+    return (
+        re.sub(r'alt="[^"]*"', "", found.group()) + ' alt="" aria-hidden="true">' if found else ""
+    )
+
+
 def begun(said, section):
-    slide = Slide(section, from_markdown(said.get("title", "")),
-                  optional=bool(said.get("optional")),
-                  minutes=said.get("minutes", 0))
+    slide = Slide(
+        section,
+        from_markdown(said.get("title", "")),
+        optional=bool(said.get("optional")),
+        minutes=said.get("minutes", 0),
+    )
     if said.get("notes"):
         slide.notes.append(f"<p><b>{from_markdown(said['notes'])}</b></p>")
     return slide
 
 
-def put(slide, block, said, cells, builder):
-    """What of the block stands on the wall, and the rest in the notes."""
-    is_fragment = said.get("slide_type") == "fragment"
+def put(slide, block, said, lines, cells, builder):
+    """What of the block stands on the wall, and the rest in the notes.
+
+    `lines` are the cell's own, if no block of it has shown them yet.
+    """
+    is_fragment, column = said.get("slide_type") == "fragment", said.get("column", "")
+    if isinstance(block, nodes.admonition):
+        block = on_the_wall(slide, block, lines, builder)
+        if not len(block):
+            return
+    else:
+        for line in lines or ():
+            slide.add(step(f'<p class="claim">{from_markdown(line)}</p>', is_fragment), column)
     if isinstance(block, nodes.paragraph) and not block.next_node(nodes.image):
-        bold = sentences(block)
-        for sentence in bold:
-            words = inline(sentence.children, builder)
-            if not slide.title and not is_fragment:
-                slide.title = words
-            else:
-                slide.parts.append(step(f'<p class="claim">{words}</p>',
-                                        is_fragment))
-        if [block.astext()] != [sentence.astext() for sentence in bold]:
+        if inline(block.children, builder) != slide.title:
             slide.notes.append(rendered(block, builder))
         return
-    if isinstance(block, nodes.admonition):
-        block = on_the_wall(slide, block, builder)
-        if len(block) == 1:  # its sentence is the slide's title
-            return
     begins = not slide.parts
-    block = shown(block, said.get("show"))
-    text = rendered(step_by_step(block) if said.get("steps") else block,
-                    builder)
+    block = lit(shown(block, said.get("show")), said.get("rows"), said.get("lit"))
+    text = rendered(step_by_step(block) if said.get("steps") else block, builder)
     if "build" in said and "<img" in text:
         text = built_up(text, **said["build"])
     text = give_away(text, block, cells)
     has_steps = 'class="fragment' in text or " fragment" in text
-    slide.parts.append(step(text, is_fragment or bool(said.get("steps"))
-                            and not begins and not has_steps))
+    later = is_fragment or bool(said.get("steps")) and not begins and not has_steps
+    slide.add(step(named(text, said), later), column, kind_of(block, text))
+
+
+def kind_of(block, text):
+    """What the block is for those who see it."""
+    parts = {node.get("nb_element") for node in block.findall(nodes.container)}
+    if isinstance(block, nodes.math_block):
+        return "formula"
+    if "<img" in text or "cell_code" not in parts:
+        return "picture, table or list"
+    return "listing" if "cell_code_source" in parts else "printout"
+
+
+def named(text, said):
+    """A formula, and beside it what its symbols stand for."""
+    names = "".join(f"<li>{from_markdown(name)}</li>" for name in said.get("names", ()))
+    return f'<div class="named"><div>{text}</div><ul>{names}</ul></div>' if names else text
+
+
+def lit(block, rows, lines):
+    """Of a listing the rows from the first to the last alone; the lit ones stand out."""
+    if not rows and not lines:
+        return block
+    block = block.deepcopy()
+    code = next(n for n in block.findall(nodes.literal_block) if "output" not in n["classes"])
+    source = code.astext().splitlines()
+    first, last = rows or (1, len(source))
+    text = "\n".join(source[first - 1 : last])
+    new = nodes.literal_block(text, text, **code.attributes)
+    if lines:
+        new["highlight_args"] = {"hl_lines": [line - first + 1 for line in lines]}
+        block["classes"] = [*block["classes"], "has-lit"]
+    code.replace_self(new)
+    return block
 
 
 def step(text, is_fragment):
     return f'<div class="fragment">{text}</div>' if is_fragment else text
 
 
-def on_the_wall(slide, box, builder):
-    """The box with its bold sentences alone, where it has any.
+def on_the_wall(slide, box, lines, builder):
+    """The box; where it has lines of its own for the slide, these replace its prose.
 
-    A box that opens a slide gives it its title: the box's own where that has
-    a name ("Exercise: one dot product"), else the first bold sentence.
+    A box that opens a slide gives it its title, unless the author has written one.
     """
-    box, lines = box.deepcopy(), []
+    box = box.deepcopy()
     prose = [p for p in box.children if isinstance(p, nodes.paragraph)]
-    if any(map(sentences, prose)):
+    if lines is not None:
+        slide.notes += [rendered(paragraph, builder) for paragraph in prose]
+        place = box.index(prose[0]) if prose else 1
         for paragraph in prose:
-            slide.notes.append(rendered(paragraph, builder))
-            new = [nodes.paragraph("", "", *sentence.children)
-                   for sentence in sentences(paragraph)]
-            paragraph.replace_self(new)
-            lines += new
+            box.remove(paragraph)
+        box[place:place] = [
+            nodes.paragraph("", "", nodes.raw("", from_markdown(line), format="html"))
+            for line in lines
+        ]
     if not slide.title and not slide.parts:
-        named = box[0] if ":" in box[0].astext() or not lines else lines[0]
-        slide.title = inline(named.children, builder)
-        box.remove(named)
-    return box
+        slide.title = inline(box[0].children, builder)
+        box.remove(box[0])
+    is_left = any(not isinstance(part, nodes.title) for part in box.children)
+    return box if is_left else nodes.admonition()
 
 
 def shown(block, part):
@@ -335,10 +451,12 @@ def step_by_step(block):
     """Items, rows of a table and a cell's output appear one by one."""
     block = block.deepcopy()
     for node in block.findall(nodes.Element):
-        if (isinstance(node, nodes.list_item)
-                or isinstance(node, nodes.row)
-                and isinstance(node.parent, nodes.tbody)
-                or node.get("nb_element") == "cell_code_output"):
+        if (
+            isinstance(node, nodes.list_item)
+            or isinstance(node, nodes.row)
+            and isinstance(node.parent, nodes.tbody)
+            or node.get("nb_element") == "cell_code_output"
+        ):
             node["classes"] = [*node["classes"], "fragment"]
     return block
 
@@ -352,8 +470,11 @@ def built_up(text, right=None, down=None):
     cuts = [0, *(right or down), 1]
     parts = []
     for start, stop in zip(cuts, cuts[1:]):
-        inset = (f"0 {100 - 100 * stop:g}% 0 {100 * start:g}%" if right else
-                 f"{100 * start:g}% 0 {100 - 100 * stop:g}% 0")
+        inset = (
+            f"0 {100 - 100 * stop:g}% 0 {100 * start:g}%"
+            if right
+            else f"{100 * start:g}% 0 {100 - 100 * stop:g}% 0"
+        )
         part = image.replace("<img", f'<img style="clip-path: inset({inset})"')
         if parts:  # the text for those who cannot see it is said once
             part = re.sub(r'alt="[^"]*"', 'alt="" aria-hidden="true"', part)
@@ -364,46 +485,81 @@ def built_up(text, right=None, down=None):
 
 # --- answers ----------------------------------------------------------------
 
+
 def ask(slide, question):
-    """A question, and with the next key its answer."""
+    """A question, a second round after a discussion, and with the next key its answer."""
     slide.title = boxes.words(question.text)
-    slide.attributes = (f' class="question" data-question="{question.name}" '
-                        f'data-shows="{html.escape(question.shows)}"')
-    right = ' class="fragment custom right" data-fragment-index="0"'
-    slide.parts = ['<ol type="a">' + "".join(
-        f"<li{right * (letter == question.right)}>{boxes.words(choice.text)}"
-        "</li>" for letter, choice in question.lettered.items()) + "</ol>",
-        '<div class="fragment answer" data-fragment-index="0"><p>'
-        f"<b>{question.right}.</b> "
-        f"{boxes.words(question.lettered[question.right].because)}</p></div>"]
-    slide.notes += [
-        f"<p><b>{letter}</b> {boxes.words(choice.because)}</p>"
+    slide.attributes = (
+        f' class="question" data-question="{question.name}" '
+        f'data-shows="{html.escape(question.shows)}"'
+    )
+    right = ' class="fragment custom right" data-fragment-index="1"'
+    choices = "".join(
+        f"<li{right * (letter == question.right_letter)}>"
+        f"<span>{boxes.words(choice.text)}</span>{counts(letter.upper())}</li>"
         for letter, choice in question.lettered.items()
-        if letter != question.right]
+    )
+    again = "Discuss with your neighbour, then vote again."
+    slide.parts = [
+        (
+            "",
+            '<p class="vote"><b>Vote</b> <button class="timer" type="button">Timer 1:00</button>'
+            f'<span class="fragment" data-fragment-index="0">{again}</span></p>',
+        ),
+        ("", f'<ol type="A">{choices}</ol>'),
+        (
+            "",
+            (
+                '<div class="fragment answer" data-fragment-index="1"><p>'
+                f'<b>{question.right_letter.upper()}.</b> '
+                f'{boxes.words(question.lettered[question.right_letter].because)}</p></div>'
+            ),
+        ),
+    ]
+    slide.notes += [
+        f"<p><b>{letter.upper()}</b> {boxes.words(choice.because)}</p>"
+        for letter, choice in question.lettered.items()
+        if letter != question.right_letter
+    ]
+
+
+def counts(letter):
+    """Where the hands for a choice are written, before and after the discussion."""
+    field = '<input type="text" inputmode="numeric" maxlength="3" aria-label="{}"{}>'
+    return (
+        '<span class="counts">'
+        + field.format(f"{letter}, first vote", "")
+        + field.format(f"{letter}, second vote", ' class="fragment" data-fragment-index="0"')
+        + "</span>"
+    )
 
 
 def give_away(text, block, cells):
     """Mark code that has what a later exercise asks for."""
     cell = cells[block["cell"]]
-    later = "\n".join(c.source for c in cells[block["cell"]:])
-    names = [name for name in defined(cell.source)
-             if f'check("{name}"' in later] if cell.cell_type == "code" else []
-    return (f'<div data-gives-away="{" ".join(names)}">{text}</div>'
-            if names else text)
+    later = "\n".join(c.source for c in cells[block["cell"] :])
+    names = (
+        [name for name in defined(cell.source) if f'check("{name}"' in later]
+        if cell.cell_type == "code"
+        else []
+    )
+    return f'<div data-gives-away="{" ".join(names)}">{text}</div>' if names else text
 
 
 def defined(source):
     """The functions whose working code the cell writes or prints."""
-    written = [] if re.search(r"^ +\.\.\.$", source, re.MULTILINE) else (
-        re.findall(r"^def (\w+)", source, re.MULTILINE))
+    written = (
+        []
+        if re.search(r"^ +\.\.\.$", source, re.MULTILINE)
+        else (re.findall(r"^def (\w+)", source, re.MULTILINE))
+    )
     return written + re.findall(r"getsource\((?:\w+\.)*(\w+)\)", source)
 
 
 def copy_reveal(app, exception):
     if exception is None and app.builder.name == "html":
         for name in REVEAL_FILES:
-            copy_asset(str(REVEAL / name),
-                       str(Path(app.outdir) / "_static" / "reveal"))
+            copy_asset(str(REVEAL / name), str(Path(app.outdir) / "_static" / "reveal"))
 
 
 def setup(app):

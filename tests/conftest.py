@@ -3,25 +3,34 @@
 import functools
 import inspect
 import os
+import time
 from unittest.mock import patch
 
 import pytest
 import torch
 
 if not torch.cuda.is_available():
-    os.environ.setdefault("TRITON_INTERPRET", "1")  # before anybody imports Triton: kernels then run on the CPU
+    os.environ.setdefault(
+        "TRITON_INTERPRET", "1"
+    )  # before anybody imports Triton: kernels then run on the CPU
+
+from helpers import FORKS_CI, HAS_DEVICE, HAS_INTERPRETER, TRITON_DTYPES  # noqa: E402
 
 from attnlib import api, online_numpy, online_torch, threads  # noqa: E402
-from helpers import HAS_DEVICE, HAS_INTERPRETER, TRITON_DTYPES  # noqa: E402
 
 if HAS_INTERPRETER:
-    # At each call of a kernel's helper the interpreter looks for builtins among all that Triton's modules hold, a third
+    # At each call of a kernel's helper the interpreter looks for builtins among all that Triton's
+    # modules hold, a third
     # of its time. Which names those are never changes.
     from triton.runtime import interpreter
 
     @functools.cache
     def builtins_of(package):
-        return [name for name, member in inspect.getmembers(package) if interpreter.tl.core.is_builtin(member)]
+        return [
+            name
+            for name, member in inspect.getmembers(package)
+            if interpreter.tl.core.is_builtin(member)
+        ]
 
     def patch_builtin(package, builder, scope):
         for name in builtins_of(package):
@@ -32,8 +41,11 @@ if HAS_INTERPRETER:
     interpreter._patch_builtin = patch_builtin
 
 # Blocks so small that the problems of the tests fall into several, and threads for all of them.
-SMALL_BLOCKS = {online_numpy: {"QUERIES": 3, "KEYS": 2, "DIAGONAL": 2}, online_torch: {"QUERIES": 3, "KEYS": 2},
-                threads: {"FEW": 0}}
+SMALL_BLOCKS = {
+    online_numpy: {"QUERIES": 3, "KEYS": 2, "DIAGONAL": 2},
+    online_torch: {"QUERIES": 3, "KEYS": 2},
+    threads: {"FEW": 0},
+}
 
 
 @pytest.fixture(params=["dense", "online", "online in small blocks", "triton"], scope="module")
@@ -54,26 +66,61 @@ def each_impl(request):
         each.stop()
 
 
+@pytest.fixture(scope="session")
+def fork_site(tmp_path_factory):
+    """The book as the continuous integration of a fork builds it: once, for the tests of all
+    workers.
+    """
+    import run
+
+    top = tmp_path_factory.getbasetemp()
+    top = top.parent if "PYTEST_XDIST_WORKER" in os.environ else top
+    with open(top / "fork-site.lock", "w+b") as file:
+        while not run.lock(file):
+            time.sleep(0.2)
+        done = top / "fork-site.done"
+        if not done.exists():
+            assert run.build("--path-output", top / "fork-site", **FORKS_CI) == 0
+            done.touch()
+    return top / "fork-site" / "_build" / "html"
+
+
 def small_tiles():
-    """Tiles so small that the tests' problems fall into several: the interpreter takes any, a device none below 16."""
+    """Tiles so small that the tests' problems fall into several: the interpreter takes any, a
+    device none below 16.
+    """
     if not HAS_INTERPRETER:
         return {}
     from attnlib import flash_triton
-    return {flash_triton: {"config": lambda step, dtype, d_k, *_: (8, 4, 4, 1) if d_k < 32 else (32, 32, 4, 1)}}
+
+    return {
+        flash_triton: {
+            "config": lambda step, dtype, d_k, *_: (8, 4, 4, 1) if d_k < 32 else (32, 32, 4, 1)
+        }
+    }
 
 
 def pytest_configure(config):
     if config.option.markexpr == "gpu" and not HAS_DEVICE:
-        raise pytest.UsageError("there is no CUDA device here, and -m gpu runs the tests that need one")
+        raise pytest.UsageError(
+            "there is no CUDA device here, and -m gpu runs the tests that need one"
+        )
 
 
 def pytest_collection_modifyitems(config, items):
-    """The Triton kernels take tensors of three dtypes: no arrays, and no float64, which tests have if nothing is said.
+    """The Triton kernels take tensors of three dtypes: no arrays, and no float64, which tests have
+    if nothing is said.
 
     Without a device there are no tests of one.
     """
-    left_out = [item for item in items if hasattr(item, "callspec") and not is_taken(item.callspec.params)
-                or item.get_closest_marker("gpu") and not HAS_DEVICE]
+    left_out = [
+        item
+        for item in items
+        if hasattr(item, "callspec")
+        and not is_taken(item.callspec.params)
+        or item.get_closest_marker("gpu")
+        and not HAS_DEVICE
+    ]
     config.hook.pytest_deselected(items=left_out)
     items[:] = [item for item in items if item not in set(left_out)]
 
@@ -82,4 +129,6 @@ def is_taken(params):
     if params.get("each_impl") != "triton":
         return True
     library = params.get("library", "torch")
-    return params.get("dtype") in TRITON_DTYPES and (library == "cuda" or library == "torch" and HAS_INTERPRETER)
+    return params.get("dtype") in TRITON_DTYPES and (
+        library == "cuda" or library == "torch" and HAS_INTERPRETER
+    )

@@ -24,16 +24,31 @@ HAS_DEVICE = torch.cuda.is_available()
 
 
 def on_cuda(*cases):
-    """Cases for a device, where there is one: elsewhere none are made, so that what is skipped can be seen."""
-    return [pytest.param(*(case if isinstance(case, tuple) else (case,)), marks=pytest.mark.gpu)
-            for case in cases if HAS_DEVICE]
+    """Cases for a device, where there is one: elsewhere none are made, so that what is skipped can
+    be seen.
+    """
+    return [
+        pytest.param(*(case if isinstance(case, tuple) else (case,)), marks=pytest.mark.gpu)
+        for case in cases
+        if HAS_DEVICE
+    ]
 
 
 each_library = pytest.mark.parametrize("library", ["numpy", "torch", *on_cuda("cuda")])
+# A fork's address, and the environment of its continuous integration
+PUBLIC = "https://github.com/someone/a-book"
+FORKS_CI = {
+    "GITHUB_SERVER_URL": "https://github.com",
+    "GITHUB_REPOSITORY": "someone/a-book",
+    "GITHUB_SHA": "0123abc",
+}
+
 # For modules whose tests hold for every implementation (see conftest.py), and the exceptions.
 every_impl = pytest.mark.usefixtures("each_impl")
 # The kernels round the weights to half precision before they meet the values.
-weights_in_float32 = pytest.mark.parametrize("each_impl", ["dense", "online", "online in small blocks"], indirect=True)
+weights_in_float32 = pytest.mark.parametrize(
+    "each_impl", ["dense", "online", "online in small blocks"], indirect=True
+)
 dense_only = pytest.mark.parametrize("each_impl", ["dense"], indirect=True)
 each_torch = pytest.mark.parametrize("library", ["torch", *on_cuda("cuda")])
 # Triton's kernels run on a CUDA device or, where there is none, in its interpreter.
@@ -46,13 +61,17 @@ def each_library_and(*dtypes):
     """Every library with every one of these dtypes that it has: NumPy has no bfloat16."""
     pairs = [(library, dtype) for dtype in dtypes for library in ("numpy", "torch")]
     pairs.remove(("numpy", "bfloat16"))
-    return pytest.mark.parametrize("library, dtype", pairs + on_cuda(*(("cuda", dtype) for dtype in dtypes)))
+    return pytest.mark.parametrize(
+        "library, dtype", pairs + on_cuda(*(("cuda", dtype) for dtype in dtypes))
+    )
 
 
 each_library_and_dtype = each_library_and(*TOLERANCES)
-# But in Triton's interpreter, which is NumPy, inf - inf and a product that overflows are remarked upon, and meant.
-no_warnings = pytest.mark.filterwarnings("error", "ignore::RuntimeWarning:triton",
-                                         "ignore:Guards may run slower on Python 3.13.0")  # torch.compile's
+# But in Triton's interpreter, which is NumPy, inf - inf and a product that overflows are remarked
+# upon, and meant.
+no_warnings = pytest.mark.filterwarnings(
+    "error", "ignore::RuntimeWarning:triton", "ignore:Guards may run slower on Python 3.13.0"
+)  # torch.compile's
 bounded = settings(max_examples=60, deadline=None, derandomize=True, database=None)
 
 
@@ -100,13 +119,18 @@ def assert_close(got, expected, like, dtype=None, tolerance=None):
     assert dtype_name(got) == dtype
     assert got.device == like.device
     assert tuple(got.shape) == np.shape(expected)
-    np.testing.assert_allclose(to_float64(got), to_float64(expected), rtol=tolerance, atol=tolerance)
+    np.testing.assert_allclose(
+        to_float64(got), to_float64(expected), rtol=tolerance, atol=tolerance
+    )
 
 
 def mask_shapes(shape):
     """Every shape that broadcasts to this one: (), (n_k,), (1,), (n_q, n_k), (1, n_k), ..."""
-    return [picked for rank in range(len(shape) + 1)
-            for picked in itertools.product(*[(1, size) for size in shape[len(shape) - rank:]])]
+    return [
+        picked
+        for rank in range(len(shape) + 1)
+        for picked in itertools.product(*[(1, size) for size in shape[len(shape) - rank :]])
+    ]
 
 
 def random_mask(kind, shape, seed=0):
@@ -132,9 +156,17 @@ MARGIN = 64  # numbers before and after a tensor
 
 def poisoned(tensor):
     """The same numbers and strides, with NaN (True in a mask) before, between and after them."""
-    span = sum((size - 1) * stride for size, stride in zip(tensor.shape, tensor.stride())) + 1 if tensor.numel() else 0
-    buffer = torch.full((span + 2 * MARGIN,), True if tensor.dtype == torch.bool else torch.nan, dtype=tensor.dtype,
-                        device=tensor.device)
+    span = (
+        sum((size - 1) * stride for size, stride in zip(tensor.shape, tensor.stride())) + 1
+        if tensor.numel()
+        else 0
+    )
+    buffer = torch.full(
+        (span + 2 * MARGIN,),
+        True if tensor.dtype == torch.bool else torch.nan,
+        dtype=tensor.dtype,
+        device=tensor.device,
+    )
     copy = buffer.as_strided(tensor.shape, tensor.stride(), MARGIN)
     copy.copy_(tensor) if 0 not in tensor.stride() else buffer.narrow(0, MARGIN, span).fill_(0)
     if 0 in tensor.stride():  # axes that were broadcast are written once
@@ -151,7 +183,8 @@ def surrounded():
     """
     from torch.utils._python_dispatch import TorchDispatchMode
 
-    from attnlib.exercises.families.triton_launches import kernels_watched
+    from attncourse.exercises.families.triton_launches import kernels_watched
+
     buffers = []
 
     class Surround(TorchDispatchMode):
@@ -165,5 +198,7 @@ def surrounded():
     with Surround(), kernels_watched():
         yield
     for tensor in buffers:
-        whole = tensor.as_strided((tensor.untyped_storage().nbytes() // tensor.element_size(),), (1,), 0)
+        whole = tensor.as_strided(
+            (tensor.untyped_storage().nbytes() // tensor.element_size(),), (1,), 0
+        )
         assert torch.isnan(whole[:MARGIN]).all() and torch.isnan(whole[-MARGIN:]).all()

@@ -5,8 +5,18 @@ import math
 import numpy as np
 
 
-def attention(query, key, value, attn_mask=None, *, is_causal=False, window=None, scale=None, softcap=None,
-              enable_gqa=False):
+def attention(
+    query,
+    key,
+    value,
+    attn_mask=None,
+    *,
+    is_causal=False,
+    window=None,
+    scale=None,
+    softcap=None,
+    enable_gqa=False,
+):
     """The output and the log-sum-exp, one query at a time."""
     if enable_gqa:
         key, value = repeat_heads(key, query.shape[-3]), repeat_heads(value, query.shape[-3])
@@ -14,10 +24,17 @@ def attention(query, key, value, attn_mask=None, *, is_causal=False, window=None
     output, lse = np.zeros((*bias.shape[:-1], value.shape[-1])), np.zeros(bias.shape[:-1])
     for *batch, i in np.ndindex(*bias.shape[:-1]):
         batch = tuple(batch)
-        allowed = [j for j in range(key.shape[-2])
-                   if bias[*batch, i, j] != -math.inf and (j <= i or not is_causal) and is_near(i, j, window)]
-        scores = [one_score(query[*batch, i], key[*batch, j], scale, softcap) + bias[*batch, i, j]
-                  for j in allowed]
+        allowed = [
+            j
+            for j in range(key.shape[-2])
+            if bias[*batch, i, j] != -math.inf
+            and (j <= i or not is_causal)
+            and is_near(i, j, window)
+        ]
+        scores = [
+            one_score(query[*batch, i], key[*batch, j], scale, softcap) + bias[*batch, i, j]
+            for j in allowed
+        ]
         weights, lse[*batch, i] = softmax_row(scores)
         for weight, j in zip(weights, allowed):
             output[*batch, i] += weight * value[*batch, j]
@@ -56,14 +73,18 @@ def broadcast(query, key, value, attn_mask):
     attn_mask = np.asarray(True) if attn_mask is None else attn_mask
     bias = np.where(attn_mask, 0.0, -np.inf) if attn_mask.dtype == bool else attn_mask
     batch = np.broadcast_shapes(query.shape[:-2], key.shape[:-2], value.shape[:-2])
-    query, key, value = (np.broadcast_to(array, batch + array.shape[-2:]) for array in (query, key, value))
+    query, key, value = (
+        np.broadcast_to(array, batch + array.shape[-2:]) for array in (query, key, value)
+    )
     return query, key, value, np.broadcast_to(bias, (*batch, query.shape[-2], key.shape[-2]))
 
 
 def slope(function, arrays, index, direction, step=1e-5):
     """d function along one direction of one argument, by central differences."""
+
     def at(distance):
         moved = list(arrays)
         moved[index] = moved[index] + distance * direction
         return function(*moved)
+
     return (at(step) - at(-step)) / (2 * step)

@@ -1,6 +1,6 @@
 """The public address is found, and the notebooks that Colab opens are published with it."""
+
 import json
-import os
 import subprocess
 from types import SimpleNamespace
 
@@ -13,14 +13,23 @@ CONFIG = "title: A Book\nrepository:\n  branch: colab\n"
 SET_UP = notebooks.set_up_source("..")
 
 
-@pytest.mark.parametrize("remote", [
-    "https://github.com/someone/a-book", "https://github.com/someone/a-book.git/", "git@github.com:someone/a-book.git",
-    "ssh://git@github.com:22/someone/a-book.git", "https://name:word@github.com/someone/a-book.git"])
+@pytest.mark.parametrize(
+    "remote",
+    [
+        "https://github.com/someone/a-book",
+        "https://github.com/someone/a-book.git/",
+        "git@github.com:someone/a-book.git",
+        "ssh://git@github.com:22/someone/a-book.git",
+        "https://name:word@github.com/someone/a-book.git",
+    ],
+)
 def test_remotes_in_all_their_forms_give_one_address(remote):
     assert address.as_web(remote) == "https://github.com/someone/a-book"
 
 
-@pytest.mark.parametrize("remote", ["/srv/git/a-book.git", "../a-book", "C:\\books\\a-book", "", "origin"])
+@pytest.mark.parametrize(
+    "remote", ["/srv/git/a-book.git", "../a-book", "C:\\books\\a-book", "", "origin"]
+)
 def test_a_folder_is_no_address(remote):
     assert address.as_web(remote) is None
 
@@ -36,8 +45,13 @@ def clone(tmp_path):
     subprocess.run(["git", "init", "--quiet", "--bare", str(bare)], check=True)
     (folder / "chapters" / "solutions").mkdir(parents=True)
     for name, place in (("01_ä", ".."), ("solutions/01_ä", "../..")):
-        cells = [nbformat.v4.new_markdown_cell("# Ä", id="a"), nbformat.v4.new_code_cell(notebooks.set_up_source(place), id="b")]
-        nbformat.write(nbformat.v4.new_notebook(cells=cells), folder / "chapters" / (name + ".ipynb"))
+        cells = [
+            nbformat.v4.new_markdown_cell("# Ä", id="a"),
+            nbformat.v4.new_code_cell(notebooks.set_up_source(place), id="b"),
+        ]
+        nbformat.write(
+            nbformat.v4.new_notebook(cells=cells), folder / "chapters" / (name + ".ipynb")
+        )
     (folder / "_config.yml").write_text(CONFIG, encoding="utf-8")
     git(folder, "init", "--quiet")
     git(folder, "add", "--all")
@@ -53,9 +67,14 @@ def test_config_goes_before_ci_and_ci_before_the_remote(clone):
     assert address.find(clone.folder, {}) is None  # its remote is a folder
     git(clone.folder, "remote", "set-url", "origin", "git@example.org:remote/book.git")
     assert address.find(clone.folder, {}) == "https://example.org/remote/book"
-    assert address.find(clone.folder, {"CI_PROJECT_URL": "https://example.org/lab/book"}) == "https://example.org/lab/book"
+    assert (
+        address.find(clone.folder, {"CI_PROJECT_URL": "https://example.org/lab/book"})
+        == "https://example.org/lab/book"
+    )
     assert address.find(clone.folder, ci) == "https://github.com/ci/book"
-    (clone.folder / "_config.yml").write_text(CONFIG + "  url: https://example.org/typed/book\n", encoding="utf-8")
+    (clone.folder / "_config.yml").write_text(
+        CONFIG + "  url: https://example.org/typed/book\n", encoding="utf-8"
+    )
     assert address.find(clone.folder, ci) == "https://example.org/typed/book"
 
 
@@ -72,11 +91,16 @@ def published(clone):
     return {name: git(clone.bare, "show", f"colab:{name}") for name in files}
 
 
-def test_published_notebooks_install_from_the_address_and_the_sources_stay(clone, monkeypatch, capsys):
+def test_published_notebooks_install_from_the_address_and_the_sources_stay(
+    clone, monkeypatch, capsys
+):
     monkeypatch.setenv("GITHUB_REPOSITORY", "someone/a-book")
     for _ in range(2):
         assert publish.main(clone.folder) == 0
-    assert "2 notebooks on the branch colab of https://github.com/someone/a-book" in capsys.readouterr().out
+    assert (
+        "2 notebooks on the branch colab of https://github.com/someone/a-book"
+        in capsys.readouterr().out
+    )
     files = published(clone)
     assert sorted(files) == ["README.md", "chapters/01_ä.ipynb", "chapters/solutions/01_ä.ipynb"]
     place = f"git+https://github.com/someone/a-book@{clone.commit}"
@@ -109,11 +133,19 @@ def test_a_remote_that_refuses_is_said(clone, monkeypatch, capsys):
     assert "git could not push to origin" in capsys.readouterr().err
 
 
-@pytest.mark.parametrize("url, buttons, colab", [
-    (None, False, False), ("https://example.org/a/b", True, False), ("https://github.com/a/b", True, True)])
+@pytest.mark.parametrize(
+    "url, buttons, colab",
+    [
+        (None, False, False),
+        ("https://example.org/a/b", True, False),
+        ("https://github.com/a/b", True, True),
+    ],
+)
 def test_the_theme_has_only_buttons_that_lead_somewhere(monkeypatch, url, buttons, colab):
     monkeypatch.setattr(address, "find", lambda: url)
-    config = SimpleNamespace(html_theme_options={"launch_buttons": {"colab_url": "https://colab.research.google.com"}})
+    config = SimpleNamespace(
+        html_theme_options={"launch_buttons": {"colab_url": "https://colab.research.google.com"}}
+    )
     address.tell_theme(None, config)
     options = config.html_theme_options
     assert options["repository_url"] == (url or "")
@@ -126,9 +158,16 @@ def test_a_notebook_without_a_set_up_cell_stays_as_it_is():
     assert address.fill_in(content, "https://github.com/a/b") == content
 
 
-@pytest.mark.parametrize("url, site", [
-    (None, None), ("https://example.org/a/b", None), ("https://github.com/Ada/a-book", "https://ada.github.io/a-book/"),
-    ("https://github.com/Ada/ada.github.io", "https://ada.github.io/"), ("https://gitlab.com/a/b/c", "https://a.gitlab.io/b/c/")])
+@pytest.mark.parametrize(
+    "url, site",
+    [
+        (None, None),
+        ("https://example.org/a/b", None),
+        ("https://github.com/Ada/a-book", "https://ada.github.io/a-book/"),
+        ("https://github.com/Ada/ada.github.io", "https://ada.github.io/"),
+        ("https://gitlab.com/a/b/c", "https://a.gitlab.io/b/c/"),
+    ],
+)
 def test_where_the_pages_stand(url, site):
     assert address.site(url) == site
 
@@ -136,8 +175,14 @@ def test_where_the_pages_stand(url, site):
 def test_a_shared_page_shows_its_title_and_the_card(monkeypatch):
     monkeypatch.setattr(address, "find", lambda: "https://github.com/ada/a-book")
     title = SimpleNamespace(astext=lambda: 'A "quoted" title')
-    app = SimpleNamespace(env=SimpleNamespace(titles={"chapters/01_a": title}), config=SimpleNamespace(html_title="Book"))
+    app = SimpleNamespace(
+        env=SimpleNamespace(titles={"chapters/01_a": title}),
+        config=SimpleNamespace(html_title="Book"),
+    )
     context = {"metatags": "<meta>"}
     address.add_card(app, "chapters/01_a", "page.html", context, object())
-    assert context["metatags"].startswith("<meta>") and 'content="https://ada.github.io/a-book/card.png"' in context["metatags"]
+    assert (
+        context["metatags"].startswith("<meta>")
+        and 'content="https://ada.github.io/a-book/card.png"' in context["metatags"]
+    )
     assert "A &quot;quoted&quot; title - Book" in context["metatags"]

@@ -1,17 +1,19 @@
-"""A notebook alone, as Colab opens it: its button and its set-up cell. `pytest --nbval` runs it so from top to bottom.
+"""A notebook alone, as Colab opens it: its button and its set-up cell. `pytest --nbval` runs it so
+from top to bottom.
 
 The environment has Colab's packages and not ours. A local clone stands in for the public address.
 """
+
 import ast
 import os
 import re
 import shutil
 import subprocess
-import sys
 from collections import Counter
 
 import nbformat
 import pytest
+from helpers import PUBLIC
 from jupyter_client.kernelspec import KernelSpecManager
 from jupyter_client.manager import AsyncKernelManager
 from nbclient import NotebookClient
@@ -20,26 +22,27 @@ from book import alone, notebooks
 from book.notebooks import CHAPTERS, ROOT
 
 pytestmark = pytest.mark.skipif(os.name == "nt", reason="links need rights")
-PUBLIC = "https://github.com/someone/a-book"
-CI = {"GITHUB_SERVER_URL": "https://github.com", "GITHUB_REPOSITORY": "someone/a-book", "GITHUB_SHA": "0123abc"}
-PACKAGE = ("attnlib", "pyproject.toml", "README.md", "LICENSE")
-NO_INDEX = (r"NewConnectionError|ConnectTimeout|ReadTimeout|name resolution|"
-            r"(Could not find a version|No matching distribution).*setuptools")
+PACKAGE = ("attncourse", "attnlib", "pyproject.toml", "README.md", "LICENSE")
+NO_INDEX = (
+    r"NewConnectionError|ConnectTimeout|ReadTimeout|name resolution|"
+    r"(Could not find a version|No matching distribution).*setuptools"
+)
 
 
 # --- the environment --------------------------------------------------------
+
 
 def make_public(folder):
     """A repository with attnlib as it is in this working tree."""
     folder.mkdir()
     for name in PACKAGE:
         if (ROOT / name).is_dir():
-            shutil.copytree(ROOT / name, folder / name,
-                            ignore=shutil.ignore_patterns("__pycache__"))
+            shutil.copytree(
+                ROOT / name, folder / name, ignore=shutil.ignore_patterns("__pycache__")
+            )
         else:
             shutil.copy(ROOT / name, folder)
-    git = ["git", "-C", str(folder), "-c", "user.name=test",
-           "-c", "user.email=test@example.org"]
+    git = ["git", "-C", str(folder), "-c", "user.name=test", "-c", "user.email=test@example.org"]
     subprocess.check_call([*git, "init", "--quiet"])
     subprocess.check_call([*git, "add", "--all"])
     subprocess.check_call([*git, "commit", "--quiet", "--message", "all"])
@@ -58,14 +61,17 @@ class Colab:
         self.environment.update(
             OMP_NUM_THREADS="1",
             MPLBACKEND="module://matplotlib_inline.backend_inline",
-            PYTHONUTF8="1", PYTHONNOUSERSITE="1", GIT_CONFIG_COUNT="1",
+            PYTHONUTF8="1",
+            PYTHONNOUSERSITE="1",
+            GIT_CONFIG_COUNT="1",
             GIT_CONFIG_KEY_0=f"url.{folder / 'public'}.insteadOf",
-            GIT_CONFIG_VALUE_0=PUBLIC)
+            GIT_CONFIG_VALUE_0=PUBLIC,
+        )
 
     def freeze(self):
         return subprocess.check_output(
-            [self.python, "-m", "pip", "freeze"], text=True,
-            env=self.environment).splitlines()
+            [self.python, "-m", "pip", "freeze"], text=True, env=self.environment
+        ).splitlines()
 
     def run(self, sources, folder):
         """Run cells in a fresh kernel in `folder`; the outputs of each."""
@@ -73,12 +79,20 @@ class Colab:
         notebook = nbformat.v4.new_notebook(cells=cells)
         manager = AsyncKernelManager(
             kernel_spec_manager=KernelSpecManager(
-                kernel_dirs=self.kernels, ensure_native_kernel=False))
+                kernel_dirs=self.kernels, ensure_native_kernel=False
+            )
+        )
         client = NotebookClient(
-            notebook, km=manager, timeout=300, coalesce_streams=True,
+            notebook,
+            km=manager,
+            timeout=300,
+            coalesce_streams=True,
             extra_arguments=["--log-level=ERROR"],
-            resources={"metadata": {"path": str(folder)}})
-        client.execute(env=self.environment, cleanup_kc=True)  # a manager that is handed over is left running
+            resources={"metadata": {"path": str(folder)}},
+        )
+        client.execute(
+            env=self.environment, cleanup_kc=True
+        )  # a manager that is handed over is left running
         return [cell.outputs for cell in cells]
 
 
@@ -102,11 +116,9 @@ def set_up(bare, tmp_path_factory):
     """(packages before, packages after, CPU seconds) of the set-up cell."""
     before = bare.freeze()
     cell = notebooks.set_up_source("git+" + PUBLIC)
-    said, spent = bare.run([cell, CPU_SECONDS],
-                           tmp_path_factory.mktemp("empty"))
+    said, spent = bare.run([cell, CPU_SECONDS], tmp_path_factory.mktemp("empty"))
     after = bare.freeze()
-    if (before == after and re.search(NO_INDEX, text(said))
-            and "CI" not in os.environ):
+    if before == after and re.search(NO_INDEX, text(said)) and "CI" not in os.environ:
         pytest.skip("no package index can be reached for setuptools")
     return before, after, float(text(spent))
 
@@ -130,14 +142,20 @@ def test_set_up_takes_less_than_20_seconds_of_work(set_up):
 
 
 def package_files(folder):
-    return {path.relative_to(folder): path.read_bytes() for path in folder.rglob("*")
-            if path.is_file() and path.suffix not in (".pyc", ".md")}
+    return {
+        path.relative_to(folder): path.read_bytes()
+        for path in folder.rglob("*")
+        if path.is_file() and path.suffix not in (".pyc", ".md")
+    }
 
 
 def test_set_up_installs_every_file_of_the_package(bare, set_up):
-    """The notebooks run beside attnlib as it is here (book/alone.py): a reader in Colab gets the same."""
-    found = package_files(alone.site_packages(bare.python) / "attnlib")
-    assert found == package_files(ROOT / "attnlib") and len(found) > 20
+    """The notebooks run beside attnlib as it is here (book/alone.py): a reader in Colab gets the
+    same.
+    """
+    for package, least in {"attnlib": 14, "attncourse": 200}.items():
+        found = package_files(alone.site_packages(bare.python) / package)
+        assert found == package_files(ROOT / package) and len(found) >= least
 
 
 def test_set_up_is_one_line_and_does_nothing_a_second_time(bare, set_up, tmp_path):
@@ -148,13 +166,15 @@ def test_set_up_is_one_line_and_does_nothing_a_second_time(bare, set_up, tmp_pat
 
 # --- a learner's answers ----------------------------------------------------
 
+
 def bound_in(source):
     """The names that a cell binds, functions and imports included."""
     lines = [line for line in source.splitlines() if not line.lstrip().startswith("%")]
     nodes = list(ast.walk(ast.parse("\n".join(lines) + "\n    pass" * ("%pip" in source))))
     names = [node.name for node in nodes if isinstance(node, (ast.FunctionDef, ast.ClassDef))]
-    names += [node.id for node in nodes
-              if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)]
+    names += [
+        node.id for node in nodes if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)
+    ]
     return set(names + [node.asname or node.name for node in nodes if isinstance(node, ast.alias)])
 
 
@@ -166,17 +186,28 @@ def overwritten(sources):
 
 
 # "Start here" mends an answer before the reader's eyes, and has no exercise.
-@pytest.mark.parametrize("path", sorted(CHAPTERS.glob("0[1-9]*.ipynb")) + sorted(CHAPTERS.glob("[1-9]*.ipynb")),
-                         ids=lambda path: path.name)
+@pytest.mark.parametrize(
+    "path",
+    sorted(CHAPTERS.glob("0[1-9]*.ipynb")) + sorted(CHAPTERS.glob("[1-9]*.ipynb")),
+    ids=lambda path: path.name,
+)
 def test_no_cell_binds_an_answers_name_again(path):
-    sources = [cell.source for cell in nbformat.read(path, as_version=4).cells if cell.cell_type == "code"]
+    sources = [
+        cell.source for cell in nbformat.read(path, as_version=4).cells if cell.cell_type == "code"
+    ]
     assert overwritten(sources) == []
 
 
-@pytest.mark.parametrize("source, found", [
-    ("x = 1", []), ("softmax = None", ["softmax"]), ("from attnlib import softmax", ["softmax"]),
-    ("for softmax in range(3):\n    pass", ["softmax"]), ("def softmax(x):\n    return x", ["softmax"]),
-])
+@pytest.mark.parametrize(
+    "source, found",
+    [
+        ("x = 1", []),
+        ("softmax = None", ["softmax"]),
+        ("from attnlib import softmax", ["softmax"]),
+        ("for softmax in range(3):\n    pass", ["softmax"]),
+        ("def softmax(x):\n    return x", ["softmax"]),
+    ],
+)
 def test_a_second_binding_is_found(source, found):
     cells = ["def softmax(scores, axis=-1):\n    ...", 'check("softmax", softmax)', source]
     assert overwritten(cells) == found
@@ -184,29 +215,18 @@ def test_a_second_binding_is_found(source, found):
 
 # --- the button -------------------------------------------------------------
 
-@pytest.fixture(scope="module")
-def built(tmp_path_factory):
-    """The book as the continuous integration of a fork builds it."""
-    folder = tmp_path_factory.mktemp("fork")
-    for name in ("chapters", "book"):
-        shutil.copytree(ROOT / name, folder / name)
-    for path in ROOT.iterdir():
-        if path.is_file():
-            shutil.copy(path, folder)
-    subprocess.run([os.path.join(os.path.dirname(sys.executable), "jupyter-book"),
-                    "build", "--quiet", "."], cwd=folder, check=True,
-                   env=dict(os.environ, PYTHONPATH=str(folder), **CI),
-                   stdout=subprocess.DEVNULL)
-    return folder / "_build" / "html"
 
-
-@pytest.mark.parametrize("path", notebooks.notebook_paths(),
-                         ids=lambda path: str(path.relative_to(CHAPTERS)))
-def test_colab_button_follows_the_address(built, path):
+@pytest.mark.parametrize(
+    "path", notebooks.notebook_paths(), ids=lambda path: str(path.relative_to(CHAPTERS))
+)
+def test_colab_button_follows_the_address(fork_site, path):
     page = path.relative_to(ROOT)
-    html = (built / page.with_suffix(".html")).read_text(encoding="utf-8")
+    html = (fork_site / page.with_suffix(".html")).read_text(encoding="utf-8")
     buttons = re.findall(r'href="(https://colab[^"]*)"', html)
-    assert set(buttons) == {"https://colab.research.google.com/github/someone/"
-                            f"a-book/blob/colab/{page.as_posix()}"}
-    download = nbformat.read(built / "_sources" / page, as_version=4)
-    assert [c.source for c in download.cells if notebooks.is_set_up(c)] == [notebooks.set_up_source(f"git+{PUBLIC}@0123abc")]
+    assert set(buttons) == {
+        f"https://colab.research.google.com/github/someone/a-book/blob/colab/{page.as_posix()}"
+    }
+    download = nbformat.read(fork_site / "_sources" / page, as_version=4)
+    assert [c.source for c in download.cells if notebooks.is_set_up(c)] == [
+        notebooks.set_up_source(f"git+{PUBLIC}@0123abc")
+    ]

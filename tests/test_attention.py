@@ -2,17 +2,37 @@
 
 import numpy as np
 import pytest
+import reference
 import torch
+from cases import CASES, problem
+from helpers import (
+    BATCH,
+    D_K,
+    D_V,
+    HEADS,
+    N_K,
+    N_Q,
+    assert_close,
+    bounded,
+    dense_only,
+    draws,
+    each_library,
+    each_library_and_dtype,
+    each_torch,
+    every_impl,
+    in_library,
+    mask_shapes,
+    no_warnings,
+    normal,
+    random_mask,
+    to_float64,
+    to_library,
+)
 from hypothesis import given
 from hypothesis import strategies as st
 from torch.nn.functional import scaled_dot_product_attention
 
-import reference
 from attnlib import attention, av_product, logsumexp, mask_scores, raw_scores, softmax, window_mask
-from cases import CASES, problem
-from helpers import (
-    BATCH, D_K, D_V, HEADS, N_K, N_Q, assert_close, bounded, dense_only, draws, each_library, each_library_and_dtype,
-    each_torch, every_impl, in_library, mask_shapes, no_warnings, normal, random_mask, to_float64, to_library)
 
 pytestmark = [no_warnings, every_impl]
 WIDE = tuple((BATCH, HEADS, *shape) for shape in ((N_Q, D_K), (N_K, D_K), (N_K, D_V)))
@@ -20,7 +40,9 @@ SCORES = (BATCH, HEADS, N_Q, N_K)
 
 
 def assert_as_reference(library, arrays, mask, options, dtype="float64", tolerance=None):
-    """Output and log-sum-exp as from the loops, which get what the dtype has left of the numbers."""
+    """Output and log-sum-exp as from the loops, which get what the dtype has left of the
+    numbers.
+    """
     arrays, mask = in_library(library, arrays, mask, dtype)
     rounded_mask = None if mask is None else to_float64(mask)
     expected = reference.attention(*map(to_float64, arrays), rounded_mask, **options)
@@ -28,10 +50,13 @@ def assert_as_reference(library, arrays, mask, options, dtype="float64", toleran
     wide = {"float16": "float32", "bfloat16": "float32"}.get(dtype, dtype)
     assert_close(output, expected[0], like=arrays[0], tolerance=tolerance)
     assert_close(lse, expected[1], like=arrays[0], dtype=wide, tolerance=tolerance)
-    assert_close(attention(*arrays, mask, **options), expected[0], like=arrays[0], tolerance=tolerance)
+    assert_close(
+        attention(*arrays, mask, **options), expected[0], like=arrays[0], tolerance=tolerance
+    )
 
 
 # --- against plain loops in float64 ---
+
 
 @pytest.mark.parametrize("name", CASES)
 @each_library_and_dtype
@@ -62,15 +87,18 @@ def problems(draw):
     scores = (*np.broadcast_shapes(*[shape[:-2] for shape in shapes]), n_q, n_k)
     kind = draw(st.sampled_from([None, "boolean", "floating"]))
     mask = kind and random_mask(kind, draw(part_of(scores)))
-    options = {"is_causal": draw(st.booleans()), "softcap": draw(st.sampled_from([None, 0.5, 30])),
-               "scale": draw(st.none() | st.floats(-1e4, 1e4))}
+    options = {
+        "is_causal": draw(st.booleans()),
+        "softcap": draw(st.sampled_from([None, 0.5, 30])),
+        "scale": draw(st.none() | st.floats(-1e4, 1e4)),
+    }
     return draws(*shapes), mask, options
 
 
 @st.composite
 def part_of(draw, shape):
     """A shape that broadcasts to this one."""
-    kept = shape[draw(st.integers(0, len(shape))):]
+    kept = shape[draw(st.integers(0, len(shape))) :]
     return tuple(1 if draw(st.booleans()) else size for size in kept)
 
 
@@ -99,9 +127,16 @@ def test_impl_by_name(library):
 
 # --- against torch's own ---
 
-@pytest.mark.parametrize("name", [name for name in CASES if "softcap" not in CASES[name][2]
-                                  and name not in ("grouped heads, h_kv of key and value", "no heads of query",
-                                                  "no heads")])
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        name
+        for name in CASES
+        if "softcap" not in CASES[name][2]
+        and name not in ("grouped heads, h_kv of key and value", "no heads of query", "no heads")
+    ],
+)
 @each_torch
 def test_every_case_as_in_torch(library, name):
     arrays, mask, options = problem(name)
@@ -109,38 +144,68 @@ def test_every_case_as_in_torch(library, name):
     output, lse = attention(*arrays, mask, **options, return_lse=True)
     theirs = torch_attention(*arrays, mask, **options).broadcast_to(output.shape)
     alive = (lse != -torch.inf)[..., None]  # torch's empty rows depend on its version
-    assert_close(torch.where(alive, output, 0), to_float64(torch.where(alive, theirs, 0)), like=arrays[0])
+    assert_close(
+        torch.where(alive, output, 0), to_float64(torch.where(alive, theirs, 0)), like=arrays[0]
+    )
 
 
-def torch_attention(query, key, value, attn_mask, is_causal=False, window=None, scale=None, enable_gqa=False):
+def torch_attention(
+    query, key, value, attn_mask, is_causal=False, window=None, scale=None, enable_gqa=False
+):
     """Theirs takes a mask or is_causal, not both, no window, and leading axes that are alike."""
     n_q, n_k = query.shape[-2], key.shape[-2]
     if window is not None:
         near = torch.from_numpy(window_mask(n_q, n_k, *window)).to(query.device)
-        attn_mask = near if attn_mask is None else (
-            near & attn_mask if attn_mask.dtype == torch.bool else torch.where(near, attn_mask, -torch.inf))
+        attn_mask = (
+            near
+            if attn_mask is None
+            else (
+                near & attn_mask
+                if attn_mask.dtype == torch.bool
+                else torch.where(near, attn_mask, -torch.inf)
+            )
+        )
     if attn_mask is not None and is_causal:
         no = torch.ones(n_q, n_k, dtype=torch.bool, device=query.device).triu(1)
-        attn_mask = attn_mask & ~no if attn_mask.dtype == torch.bool else torch.where(no, -torch.inf, attn_mask)
+        attn_mask = (
+            attn_mask & ~no
+            if attn_mask.dtype == torch.bool
+            else torch.where(no, -torch.inf, attn_mask)
+        )
         is_causal = False
     if not enable_gqa:
         batch = torch.broadcast_shapes(query.shape[:-2], key.shape[:-2], value.shape[:-2])
-        query, key, value = [array.expand(*batch, *array.shape[-2:]) for array in (query, key, value)]
+        query, key, value = [
+            array.expand(*batch, *array.shape[-2:]) for array in (query, key, value)
+        ]
         attn_mask = attn_mask if attn_mask is None else attn_mask.expand(*batch, n_q, n_k)
-    return scaled_dot_product_attention(query, key, value, attn_mask, is_causal=is_causal, enable_gqa=enable_gqa,
-                                        scale=None if scale is None else float(scale))
+    return scaled_dot_product_attention(
+        query,
+        key,
+        value,
+        attn_mask,
+        is_causal=is_causal,
+        enable_gqa=enable_gqa,
+        scale=None if scale is None else float(scale),
+    )
 
 
 # --- what a query may not attend to ---
+
 
 @pytest.mark.parametrize("softcap, scale", [(None, None), (0.5, None), (None, 0), (0.5, 0)])
 @pytest.mark.parametrize("kind", ["boolean", "floating", "causal"])
 @each_library_and_dtype
 def test_a_huge_masked_key_and_value_never_arrive(library, dtype, kind, softcap, scale):
     last = N_K - 1
-    query, key, value = draws()  # ten times the query: products overflow; inf - inf and inf * scale are NaN
+    query, key, value = (
+        draws()
+    )  # ten times the query: products overflow; inf - inf and inf * scale are NaN
     (query, key, value), _ = in_library(library, (10 * query, key, value), dtype=dtype)
-    mask = {"boolean": np.arange(N_K) < last, "floating": np.where(np.arange(N_K) < last, 0, -np.inf)}.get(kind)
+    mask = {
+        "boolean": np.arange(N_K) < last,
+        "floating": np.where(np.arange(N_K) < last, 0, -np.inf),
+    }.get(kind)
     mask = None if mask is None else to_library(library, mask, dtype)
     options = {"is_causal": kind == "causal", "softcap": softcap, "scale": scale}
     assert N_Q < N_K  # so that nobody sees the last key, causal or not
@@ -180,8 +245,11 @@ def test_a_nan_query_is_seen_and_no_other(library, softcap):
     assert_close(attention(*arrays, softcap=softcap), expected, like=arrays[0])
 
 
-@pytest.mark.parametrize("mask", [np.arange(N_Q)[:, None] != 3, np.where(np.arange(N_Q)[:, None] != 3, 0, -np.inf)],
-                         ids=["boolean", "floating"])
+@pytest.mark.parametrize(
+    "mask",
+    [np.arange(N_Q)[:, None] != 3, np.where(np.arange(N_Q)[:, None] != 3, 0, -np.inf)],
+    ids=["boolean", "floating"],
+)
 @each_library_and_dtype
 def test_an_empty_row_is_exactly_zero(library, dtype, mask):
     arrays, mask = in_library(library, draws(*WIDE), mask, dtype)
@@ -192,11 +260,12 @@ def test_an_empty_row_is_exactly_zero(library, dtype, mask):
 
 # --- what must not change it ---
 
+
 @each_library
 def test_permuted_keys(library):
     order = np.random.default_rng(0).permutation(N_K)
     arrays, mask = in_library(library, draws(*WIDE), random_mask("floating", SCORES))
-    (query, key, value), (shuffled) = arrays, mask[..., order]
+    (query, key, value), shuffled = arrays, mask[..., order]
     permuted = attention(query, key[..., order, :], value[..., order, :], shuffled)
     assert_close(permuted, to_float64(attention(query, key, value, mask)), like=query)
 
@@ -206,7 +275,9 @@ def test_permuted_queries(library):
     order = np.random.default_rng(0).permutation(N_Q)
     (query, key, value), mask = in_library(library, draws(*WIDE), random_mask("boolean", SCORES))
     permuted = attention(query[..., order, :], key, value, mask[..., order, :])
-    assert_close(permuted, to_float64(attention(query, key, value, mask))[..., order, :], like=query)
+    assert_close(
+        permuted, to_float64(attention(query, key, value, mask))[..., order, :], like=query
+    )
 
 
 @each_library
@@ -231,7 +302,10 @@ def test_split_heads(library):
 def test_split_keys_merge_by_log_sum_exp(library):
     (query, key, value), _ = in_library(library, draws())
     whole, lse = attention(query, key, value, return_lse=True)
-    parts = [attention(query, key[part], value[part], return_lse=True) for part in (slice(3), slice(3, None))]
+    parts = [
+        attention(query, key[part], value[part], return_lse=True)
+        for part in (slice(3), slice(3, None))
+    ]
     shares = [np.exp(to_float64(part_lse) - to_float64(lse))[:, None] for _, part_lse in parts]
     merged = sum(share * to_float64(output) for share, (output, _) in zip(shares, parts))
     assert_close(whole, merged, like=query)
@@ -252,6 +326,7 @@ def test_softcap_bounds_the_scores():
 
 # --- how the arrays lie in memory ---
 
+
 def in_memory(array):
     """The same numbers, laid out in every way."""
     padded = np.zeros([2 * size for size in array.shape])
@@ -259,10 +334,14 @@ def in_memory(array):
     read_only = array.copy()
     read_only.flags.writeable = False
     unaligned = np.frombuffer(b"?" + array.tobytes(), offset=1).reshape(array.shape)
-    return {"every other": padded[tuple(slice(None, None, 2) for _ in array.shape)],
-            "backwards": array[..., ::-1, ::-1].copy()[..., ::-1, ::-1], "read-only": read_only,
-            "Fortran": np.asfortranarray(array), "unaligned": unaligned,
-            "heads last": np.moveaxis(np.moveaxis(array, 1, 2).copy(), 2, 1)}
+    return {
+        "every other": padded[tuple(slice(None, None, 2) for _ in array.shape)],
+        "backwards": array[..., ::-1, ::-1].copy()[..., ::-1, ::-1],
+        "read-only": read_only,
+        "Fortran": np.asfortranarray(array),
+        "unaligned": unaligned,
+        "heads last": np.moveaxis(np.moveaxis(array, 1, 2).copy(), 2, 1),
+    }
 
 
 @pytest.mark.parametrize("layout", in_memory(normal(2, 2, 2, 2)))
@@ -294,11 +373,14 @@ def test_broadcast_inputs_of_stride_0(library):
 
 # --- torch's transformations ---
 
+
 @dense_only
 @pytest.mark.parametrize("kind", ["boolean", "floating"])
 @each_torch
 def test_vmap(library, kind):
     arrays, mask = in_library(library, draws(*WIDE), random_mask(kind, SCORES))
-    mapped = torch.func.vmap(lambda *one: attention(*one, is_causal=True, return_lse=True))(*arrays, mask)
+    mapped = torch.func.vmap(lambda *one: attention(*one, is_causal=True, return_lse=True))(
+        *arrays, mask
+    )
     for got, expected in zip(mapped, attention(*arrays, mask, is_causal=True, return_lse=True)):
         assert_close(got, to_float64(expected), like=arrays[0])

@@ -1,4 +1,6 @@
-"""The kernels that a chapter shows: they run where Triton is not installed, and compile for GPUs that are not here."""
+"""The kernels that a chapter shows: they run where Triton is not installed, and compile for GPUs
+that are not here.
+"""
 
 import json
 import os
@@ -9,13 +11,18 @@ from pathlib import Path
 import nbformat
 import pytest
 
-from attnlib import no_triton
-from attnlib.bench.compiled import SHARED_MEMORY
+from attncourse import no_triton
+from attncourse.bench.compiled import SHARED_MEMORY
 from book import notebooks
 
 TESTS = Path(__file__).parent
-CHAPTERS = ["15_numpy_to_gpu.ipynb", "solutions/15_numpy_to_gpu.ipynb",
-            "16_fused_kernel.ipynb", "solutions/16_fused_kernel.ipynb", "17_decoding.ipynb"]
+CHAPTERS = [
+    "15_numpy_to_gpu.ipynb",
+    "solutions/15_numpy_to_gpu.ipynb",
+    "16_fused_kernel.ipynb",
+    "solutions/16_fused_kernel.ipynb",
+    "17_decoding.ipynb",
+]
 
 
 def code_cells(chapter):
@@ -26,9 +33,14 @@ def code_cells(chapter):
 
 def run(program, cells, *args, **environment):
     """What a program prints that gets the sources of these cells, in a process of its own."""
-    done = subprocess.run([sys.executable, "-c", program, *map(str, args)], text=True, capture_output=True,
-                          input=json.dumps([cell.source for cell in cells]), cwd=TESTS.parent,
-                          env={**os.environ, "MPLBACKEND": "agg", "CUDA_VISIBLE_DEVICES": "", **environment})
+    done = subprocess.run(
+        [sys.executable, "-c", program, *map(str, args)],
+        text=True,
+        capture_output=True,
+        input=json.dumps([cell.source for cell in cells]),
+        cwd=TESTS.parent,
+        env={**os.environ, "MPLBACKEND": "agg", "CUDA_VISIBLE_DEVICES": "", **environment},
+    )
     assert done.returncode == 0, done.stderr
     return json.loads(done.stdout.splitlines()[-1])
 
@@ -65,6 +77,7 @@ def test_cells_run_without_triton_and_say_the_same(chapter):
 
 def test_the_stand_in_masks_loads_and_stores():
     import torch
+
     numbers = no_triton.pointer_to(torch.arange(6.0).view(2, 3)[1])
     column = no_triton.arange(0, 4)
     loaded = no_triton.load(numbers + column, mask=column < 3, other=-1.0)
@@ -132,32 +145,75 @@ for name in set(launches) & set(vars(kernels)):
     [kernel] = compiled.compiled(lambda: getattr(kernels, name)[(8,)](*args, **constants))
     facts.append(compiled.facts(kernel))
 print(json.dumps(facts))
-"""
+"""  # noqa: E501
 
 
 @pytest.mark.parametrize("capability", [75, 80, 90])
-@pytest.mark.parametrize("chapter, kernels", [
-    (CHAPTERS[0], {"one_row", "many_rows", "what_is_loaded", "softmax_kernel", "several_rows", "one_entry", "one_tile", "tiled",
-                   "matmul_kernel"}),
-    (CHAPTERS[1], {"softmax_kernel", "matmul_kernel"}),
-    (CHAPTERS[2], {"scores_kernel", "weights_kernel", "product_kernel", "whole_rows", "largest_scores", "in_blocks", "causal",
-                   "keys_backward", "queries_backward", "attention_kernel"}),
-    (CHAPTERS[3], {"attention_kernel"}),
-    (CHAPTERS[4], {"head_by_head", "group_at_once", "part_of_keys", "merge_parts", "part_of_pages"})],
-    ids=["15", "solutions of 15", "16", "solutions of 16", "17"])
+@pytest.mark.parametrize(
+    "chapter, kernels",
+    [
+        (
+            CHAPTERS[0],
+            {
+                "one_row",
+                "many_rows",
+                "what_is_loaded",
+                "softmax_kernel",
+                "several_rows",
+                "one_entry",
+                "one_tile",
+                "tiled",
+                "matmul_kernel",
+            },
+        ),
+        (CHAPTERS[1], {"softmax_kernel", "matmul_kernel"}),
+        (
+            CHAPTERS[2],
+            {
+                "scores_kernel",
+                "weights_kernel",
+                "product_kernel",
+                "whole_rows",
+                "largest_scores",
+                "in_blocks",
+                "causal",
+                "keys_backward",
+                "queries_backward",
+                "attention_kernel",
+            },
+        ),
+        (CHAPTERS[3], {"attention_kernel"}),
+        (
+            CHAPTERS[4],
+            {"head_by_head", "group_at_once", "part_of_keys", "merge_parts", "part_of_pages"},
+        ),
+    ],
+    ids=["15", "solutions of 15", "16", "solutions of 16", "17"],
+)
 def test_kernels_compile_for_gpus(chapter, kernels, capability, tmp_path):
     pytest.importorskip("triton")
     facts = run(COMPILED, code_cells(chapter), capability, tmp_path, TRITON_INTERPRET="0")
     assert {kernel["kernel"] for kernel in facts} == kernels
-    # Triton has no matrix instructions for a T4: products take more registers than there are, and the chapter says so.
-    assert all(kernel["stack"] == 0 or capability == 75 and "16" in chapter for kernel in facts), facts
+    # Triton has no matrix instructions for a T4: products take more registers than there are, and
+    # the chapter says so.
+    assert all(kernel["stack"] == 0 or capability == 75 and "16" in chapter for kernel in facts), (
+        facts
+    )
     assert all(kernel["shared"] <= SHARED_MEMORY[capability] for kernel in facts), facts
-    products = [kernel for kernel in facts if kernel["kernel"] in ("tiled", "matmul_kernel") and kernel["shared"]]
+    products = [
+        kernel
+        for kernel in facts
+        if kernel["kernel"] in ("tiled", "matmul_kernel") and kernel["shared"]
+    ]
     assert len(products) == ("15" in chapter)
-    assert all(bool(product["mma"] + product["wgmma"]) == (capability >= 80) for product in products), products
+    assert all(
+        bool(product["mma"] + product["wgmma"]) == (capability >= 80) for product in products
+    ), products
 
 
-LADDER = COMPILED[:COMPILED.index("scores, out =")] + """
+LADDER = (
+    COMPILED[: COMPILED.index("scores, out =")]
+    + """
 x, lse = torch.empty(4, 1024, 128, dtype=torch.half), torch.empty(4, 1024)
 inputs, tile = (x, x, x, x), (1024, 128, 64, 64)
 
@@ -187,14 +243,17 @@ for name, launches in (("addresses", compiled.attention_launches), ("descriptors
     tiles[name] = {"instructions": compiled.loops(made)[0], "registers": compiled.facts(made)["registers"]}
 print(json.dumps({"triton": triton.__version__, "chip": "sm_90", "tile": "64 queries, 64 keys, 128 features",
                   "instructions": instructions, "stages": stages, "tiles by": tiles}))
-"""
+"""  # noqa: E501
+)
 
 
 def test_the_ladder_of_chapter_16_is_as_recorded(tmp_path):
-    """The instructions of each rung; with ATTNLIB_RECORD=1 they are recorded, in attnlib/recorded/attention_ladder.json."""
+    """The instructions of each rung; with ATTNLIB_RECORD=1 they are recorded, in
+    attncourse/recorded/attention_ladder.json.
+    """
     pytest.importorskip("triton")
     ladder = run(LADDER, code_cells(CHAPTERS[2]), 90, tmp_path, TRITON_INTERPRET="0")
-    path = TESTS.parent / "attnlib/recorded/attention_ladder.json"
+    path = TESTS.parent / "attncourse/recorded/attention_ladder.json"
     if os.environ.get("ATTNLIB_RECORD") == "1":
         path.write_text(json.dumps(ladder, indent=1) + "\n", encoding="utf-8")
     record, now = json.loads(path.read_text(encoding="utf-8")), ladder["instructions"]
@@ -205,4 +264,7 @@ def test_the_ladder_of_chapter_16_is_as_recorded(tmp_path):
     assert every > once > powers > multiply_add and powers < 0.65 * every
     assert once - powers > max(every - once, powers - multiply_add)
     assert now["whole"] < now["masked"]
-    assert all(ladder["tiles by"]["descriptors"][what] < count for what, count in ladder["tiles by"]["addresses"].items())
+    assert all(
+        ladder["tiles by"]["descriptors"][what] < count
+        for what, count in ladder["tiles by"]["addresses"].items()
+    )

@@ -1,15 +1,19 @@
-"""What the checker sees of torch and Triton beside values, and what it says where they are missing."""
+"""What the checker sees of torch and Triton beside values, and what it says where they are
+missing.
+"""
 
 import importlib.util
 
 import pytest
 
-from attnlib.exercises import grade
-from attnlib.exercises.families import triton_launches as launches
-from attnlib.exercises.engine.prove import load_answers
+from attncourse.exercises import grade
+from attncourse.exercises.engine.prove import load_answers
+from attncourse.exercises.families import triton_launches as launches
 
 KERNELS = ("softmax_triton", "flash_attention_triton")
-NEEDS_TRITON = pytest.mark.skipif(not importlib.util.find_spec("triton"), reason="Triton is not installed")
+NEEDS_TRITON = pytest.mark.skipif(
+    not importlib.util.find_spec("triton"), reason="Triton is not installed"
+)
 
 
 @pytest.mark.parametrize("name", KERNELS)
@@ -39,7 +43,9 @@ def test_without_torch_nothing_is_called_wrong(name, monkeypatch):
 
 @NEEDS_TRITON
 def test_a_kernel_that_leaves_its_tensors_does_no_harm():
-    wrong = [e.function for e in load_answers()["softmax_triton"] if e.names == ("edge not masked",)]
+    wrong = [
+        e.function for e in load_answers()["softmax_triton"] if e.names == ("edge not masked",)
+    ]
     for function in wrong:
         result = grade("softmax_triton", function)
         assert "outside" in result.message and result.mistakes == ("edge not masked",)
@@ -67,9 +73,22 @@ def test_what_triton_has_no_more_is_no_stub(monkeypatch):
     import triton
 
     names = {}
-    exec(compile("def gone(*args, **kwargs):\n    raise NotImplementedError('it was removed')", triton.__file__, "exec"), names)
-    monkeypatch.setattr(triton.language, "make_block_ptr", triton.language.core.builtin(names["gone"]))
-    answer = next(e.function for e in load_answers()["flash_attention_triton"] if e.function.__name__ == "flash_by_block_pointers")
+    exec(
+        compile(
+            "def gone(*args, **kwargs):\n    raise NotImplementedError('it was removed')",
+            triton.__file__,
+            "exec",
+        ),
+        names,
+    )
+    monkeypatch.setattr(
+        triton.language, "make_block_ptr", triton.language.core.builtin(names["gone"])
+    )
+    answer = next(
+        e.function
+        for e in load_answers()["flash_attention_triton"]
+        if e.function.__name__ == "flash_by_block_pointers"
+    )
     result = grade("flash_attention_triton", answer)
     assert result.status == "error" and "NotImplementedError: it was removed" in result.message
     assert "line" in result.message and "tl.make_block_ptr(" in result.message

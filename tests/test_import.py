@@ -11,9 +11,12 @@ import pytest
 import attnlib
 
 ROOT = Path(attnlib.__file__).parents[1]
+PACKAGES = ("attncourse", "attnlib")
 HEAVY = ("torch", "triton", "matplotlib", "scipy")
-BLOCKED = "import sys; sys.modules.update(dict.fromkeys(%r));" % (HEAVY,)
-WITHOUT_TORCH = BLOCKED + """
+BLOCKED = f"import sys; sys.modules.update(dict.fromkeys({HEAVY!r}));"
+WITHOUT_TORCH = (
+    BLOCKED
+    + """
 import numpy as np, attnlib
 x = np.ones((2, 3))
 assert attnlib.attention(x, x, x, attnlib.causal_mask(2, 2)).tolist() == x.tolist()
@@ -23,10 +26,13 @@ try:
 except TypeError as error:
     assert "query must be a NumPy array or a torch tensor; got list" in str(error)
 """
+)
 
 
 def run(code):
-    return subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, timeout=60)
+    return subprocess.run(
+        [sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, timeout=60
+    )
 
 
 def test_import_brings_in_numpy_alone():
@@ -36,11 +42,26 @@ def test_import_brings_in_numpy_alone():
 
 
 def test_import_brings_in_nothing_but_numpy_and_itself():
-    before = run("import sys, numpy.lib.introspect; print(*sys.modules)").stdout.split()
-    after = run("import sys, numpy.lib.introspect, attnlib; print(*sys.modules)").stdout.split()
-    assert sorted(set(after) - set(before) - sys.stdlib_module_names) == [
-        "attnlib", "attnlib.api", "attnlib.checks", "attnlib.dense_numpy", "attnlib.masks",
-        "attnlib.online_numpy", "attnlib.threads"]
+    numpy = (
+        "import contextlib, sys, numpy\nwith contextlib.suppress(ImportError): import"
+        " numpy.lib.introspect\n"
+    )
+    before = run(numpy + "print(*sys.modules)").stdout.split()
+    after = run(numpy + "import attnlib; print(*sys.modules)").stdout.split()
+    new = {
+        name
+        for name in {*after} - {*before}
+        if name.partition(".")[0] not in sys.stdlib_module_names
+    }
+    assert sorted(new) == [
+        "attnlib",
+        "attnlib.api",
+        "attnlib.checks",
+        "attnlib.dense_numpy",
+        "attnlib.masks",
+        "attnlib.online_numpy",
+        "attnlib.threads",
+    ]
 
 
 def test_everything_of_numpy_works_without_torch():
@@ -56,21 +77,39 @@ def test_blocking_blocks():
 def test_public_names():
     assert attnlib.__all__ == sorted(attnlib.__all__)
     assert set(attnlib.__all__) == {
-        "raw_scores", "mask_scores", "softmax", "logsumexp", "log_softmax", "av_product", "causal_mask",
-        "merge_partials", "padding_mask", "window_mask", "attention", "attention_backward"}
+        "raw_scores",
+        "mask_scores",
+        "softmax",
+        "logsumexp",
+        "log_softmax",
+        "av_product",
+        "causal_mask",
+        "merge_partials",
+        "padding_mask",
+        "window_mask",
+        "attention",
+        "attention_backward",
+    }
 
 
 # --- who imports whom ---
 
+
 def modules():
-    """{name: path} of every file of attnlib; a folder's own name is that of its __init__.py."""
-    package = ROOT / "attnlib"
-    return {".".join(path.relative_to(ROOT).with_suffix("").parts).removesuffix(".__init__"): path
-            for path in package.rglob("*.py")}
+    """{name: path} of every file of both packages; a folder's own name is that of its
+    __init__.py.
+    """
+    return {
+        ".".join(path.relative_to(ROOT).with_suffix("").parts).removesuffix(".__init__"): path
+        for package in PACKAGES
+        for path in (ROOT / package).rglob("*.py")
+    }
 
 
 def imported(name, source, names):
-    """Those of `names` that the module imports, wherever in it: a function's own import counts as one."""
+    """Those of `names` that the module imports, wherever in it: a function's own import counts as
+    one.
+    """
     folder = name if modules()[name].name == "__init__.py" else name.rpartition(".")[0]
     for node in ast.walk(ast.parse(source)):
         if isinstance(node, ast.Import):
@@ -82,9 +121,36 @@ def imported(name, source, names):
             yield from parts & names or {start} & names
 
 
-def test_imports_go_one_way():
+def import_graph():
     names = set(modules())
-    graph = {name: set(imported(name, path.read_text(encoding="utf-8"), names)) - {name}
-             for name, path in modules().items()}
-    assert "attnlib.masks" in graph["attnlib.flash_triton"] and "attnlib.decode_triton" in graph["attnlib.flash_triton"]
+    return {
+        name: set(imported(name, path.read_text(encoding="utf-8"), names)) - {name}
+        for name, path in modules().items()
+    }
+
+
+def test_attnlib_never_imports_attncourse():
+    graph = import_graph()
+    assert [
+        name
+        for name, used in graph.items()
+        if name.startswith("attnlib") and any(one.startswith("attncourse") for one in used)
+    ] == []
+    assert "attnlib" in graph["attncourse.bench.cuda"]
+
+
+def test_imports_go_one_way():
+    graph = import_graph()
+    assert (
+        "attnlib.masks" in graph["attnlib.flash_triton"]
+        and "attnlib.decode_triton" in graph["attnlib.flash_triton"]
+    )
     graphlib.TopologicalSorter(graph).prepare()  # raises CycleError, with the files of a circle
+
+
+def test_an_answer_is_graded_where_nobody_has_imported_attnlib():
+    done = run(
+        "from attncourse.exercises import grade; print(grade('softmax_row', lambda scores:"
+        " scores).status)"
+    )
+    assert done.stdout.strip() == "incorrect", done.stderr

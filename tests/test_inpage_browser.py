@@ -1,12 +1,15 @@
 """Exercises run in the pages of the built book, in Chromium, with no other host to be reached."""
+
 import ast
 import functools
 import http.server
 import importlib.util
 import inspect
 import json
+import os
 import random
 import re
+import shutil
 import sys
 import textwrap
 import threading
@@ -19,15 +22,18 @@ from playwright import sync_api
 
 import attnlib
 import run
-from attnlib.exercises.engine.find import exercises
-from attnlib.exercises.engine.prove import load_answers
+from attncourse import language
+from attncourse.exercises.engine.find import exercises
+from attncourse.exercises.engine.prove import load_answers
 from book import browser, notebooks, pages
-from book.inpage import fetch, move
+from book.inpage import fetch, move, words
 
 pytestmark = [
     pytest.mark.skipif(browser.chromium() is None, reason="no Chromium on this machine"),
-    pytest.mark.skipif(fetch.runtime_at_hand() is None,
-                       reason="no Python for the pages here: `python3 run.py runtime` fetches it"),
+    pytest.mark.skipif(
+        fetch.runtime_at_hand() is None,
+        reason="no Python for the pages here: `python3 run.py book` fetches it",
+    ),
 ]
 NO_OTHER_HOST = "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE localhost"
 PAGE = "chapters/03_softmax.html"
@@ -37,18 +43,18 @@ PATIENCE = 90_000  # ms, on a busy machine
 
 # --- the site ---
 
+
 @pytest.fixture(scope="module")
-def folder(tmp_path_factory):
+def folder(fork_site, tmp_path_factory):
     """The built book, below a sub-path."""
-    top = tmp_path_factory.mktemp("site")
-    assert run.build("--path-output", top / "out") == 0
-    (top / "served" / "a").mkdir(parents=True)
-    (top / "out" / "_build" / "html").rename(top / "served" / "a" / "path")
-    return top / "served"
+    served = tmp_path_factory.mktemp("site")
+    shutil.copytree(fork_site, served / "a" / "path", copy_function=os.link)
+    return served
 
 
 class Handler(run.QuietHandler):
     """The book's own server; a file can be missing."""
+
     missing = ()
 
     def do_GET(self):
@@ -59,7 +65,9 @@ class Handler(run.QuietHandler):
 
 @pytest.fixture(scope="module")
 def address(folder):
-    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), functools.partial(Handler, directory=str(folder)))
+    server = http.server.ThreadingHTTPServer(
+        ("127.0.0.1", 0), functools.partial(Handler, directory=str(folder))
+    )
     threading.Thread(target=server.serve_forever, daemon=True).start()
     yield f"http://localhost:{server.server_address[1]}/a/path/"
     server.shutdown()
@@ -68,7 +76,9 @@ def address(folder):
 @pytest.fixture(scope="module")
 def chromium():
     with sync_api.sync_playwright() as playwright:
-        yield playwright.chromium.launch(executable_path=browser.chromium(), args=[*browser.SILENT, NO_OTHER_HOST])
+        yield playwright.chromium.launch(
+            executable_path=browser.chromium(), args=[*browser.SILENT, NO_OTHER_HOST]
+        )
 
 
 @pytest.fixture
@@ -129,7 +139,10 @@ def answer(line, name="softmax", parameters="scores, axis=-1"):
     return f"def {name}({parameters}):\n" + textwrap.indent(line, "    ")
 
 
-RIGHT = answer("e = np.exp(scores - scores.max(axis=axis, keepdims=True))\nreturn e / e.sum(axis=axis, keepdims=True)")
+RIGHT = answer(
+    "e = np.exp(scores - scores.max(axis=axis, keepdims=True))\nreturn e / e.sum(axis=axis,"
+    " keepdims=True)"
+)
 PLAIN = answer("e = np.exp(scores)\nreturn e / e.sum(axis=axis, keepdims=True)")
 
 
@@ -141,10 +154,11 @@ ASK = """async (questions) => {
     results.push({ status, mistakes, message, heap, ms: performance.now() - began });
   }
   return results;
-}"""
+}"""  # noqa: E501
 
 
 # --- an exercise ---
+
 
 def test_nothing_is_loaded_before_the_first_check(softmax):
     softmax.page.wait_for_timeout(1000)
@@ -156,7 +170,9 @@ def test_a_right_answer_is_kept_and_done_after_a_reload(softmax):
     softmax.page.reload()
     assert softmax.box.input_value() == RIGHT
     assert softmax.panel.locator(".inpage-done").text_content() == "Done"
-    assert "1 of 6 exercises of this chapter" in softmax.page.locator(".inpage-tally").text_content()
+    assert (
+        "1 of 6 exercises of this chapter" in softmax.page.locator(".inpage-tally").text_content()
+    )
     softmax.press("Start over")
     assert softmax.box.input_value().endswith("...")
     softmax.press("Bring it back")
@@ -169,12 +185,17 @@ def test_wrong_answers_are_named_and_a_syntax_error_shows_its_line(softmax):
     assert "keepdims" in softmax.check(RIGHT.replace(", keepdims=True", ""))
     assert "Line 2 is not Python." in softmax.check(answer("return np.exp(scores"))
     assert "line 2: return scores.maximum()" in softmax.check(answer("return scores.maximum()"))
-    assert "line 3: return json.loads('{')" in softmax.check(answer("import json\nreturn json.loads('{')"))
+    assert "line 3: return json.loads('{')" in softmax.check(
+        answer("import json\nreturn json.loads('{')")
+    )
     assert "softmax, hint 1 of 4:" in (softmax.press("Hint"), softmax.said())[1]
 
 
 def test_a_loop_in_python_ends_by_itself(softmax):
-    assert "endless loop" in softmax.check(answer("while True:\n    pass")) or "seconds" in softmax.said()
+    assert (
+        "endless loop" in softmax.check(answer("while True:\n    pass"))
+        or "seconds" in softmax.said()
+    )
     assert softmax.check(RIGHT).startswith("softmax: correct.")
 
 
@@ -202,14 +223,20 @@ def test_what_nobody_stops_ends_after_30_seconds(softmax):
 
 
 def test_memory_that_is_eaten_up_is_an_error_and_the_next_check_works(softmax):
-    eater = {"name": "softmax", "source": answer("x = [0]\nwhile True:\n    x = x + x"), "texts": []}
+    eater = {
+        "name": "softmax",
+        "source": answer("x = [0]\nwhile True:\n    x = x + x"),
+        "texts": [],
+    }
     found = softmax.page.evaluate(ASK, [eater])[0]
     assert "MemoryError" in found["message"] and found["heap"] <= 2**30
     assert "MemoryError" in softmax.check(answer("return np.ones((15_000, 15_000))"))
     assert softmax.check(RIGHT).startswith("softmax: correct.")
 
 
-@pytest.mark.parametrize("file", ["numpy-", "pyodide.asm.wasm", "worker.mjs", "attnlib-", "python_stdlib"])
+@pytest.mark.parametrize(
+    "file", ["numpy-", "pyodide.asm.wasm", "worker.mjs", "attnlib-", "python_stdlib"]
+)
 def test_a_missing_file_is_said(softmax, monkeypatch, file):
     monkeypatch.setattr(Handler, "missing", (file,))
     softmax.type(RIGHT)
@@ -247,9 +274,14 @@ def test_the_keyboard_alone(softmax, monkeypatch, has_editor):
     page.wait_for_timeout(800)
     assert page.locator(".cm-editor").count() == has_editor
     page.keyboard.press("Control+a")
-    page.keyboard.type("def softmax(scores, axis=-1):\ne = np.exp(scores)\nreturn e / e.sum(axis=axis, keepdims=True)")
+    page.keyboard.type(
+        "def softmax(scores, axis=-1):\ne = np.exp(scores)\nreturn e / e.sum(axis=axis,"
+        " keepdims=True)"
+    )
     assert "    e = np.exp" in page.evaluate("JSON.stringify(inPage.read().typed.softmax)")
-    assert "return e / e.sum" in page.evaluate("inPage.read().typed.softmax")  # the slash came through
+    assert "return e / e.sum" in page.evaluate(
+        "inPage.read().typed.softmax"
+    )  # the slash came through
     page.keyboard.press("Control+Enter")
     assert "no maximum subtracted" in softmax.said()
     page.keyboard.press("Tab")
@@ -274,12 +306,17 @@ def test_who_stops_by_key_goes_on_there(softmax):
 def test_a_hint_is_read_aloud_alone_and_each_cell_by_its_own_name(softmax):
     softmax.page.get_by_text("The first check loads Python").first.wait_for()
     softmax.press("Hint")
-    assert softmax.panel.get_by_role("status").inner_text().strip().startswith("softmax, hint 1 of 4:")
+    assert (
+        softmax.panel.get_by_role("status").inner_text().strip().startswith("softmax, hint 1 of 4:")
+    )
     cells = softmax.page.locator("[aria-label^='Code cell']")
     names = cells.evaluate_all("cells => cells.map((cell) => cell.getAttribute('aria-label'))")
     assert len(names) > 10 and len(set(names)) == len(names)
-    signs = [line for line in softmax.page.locator("article").aria_snapshot().splitlines()
-             if "Predict, then open" in line and any("\ue000" <= letter <= "\uf8ff" for letter in line)]
+    signs = [
+        line
+        for line in softmax.page.locator("article").aria_snapshot().splitlines()
+        if "Predict, then open" in line and any("\ue000" <= letter <= "\uf8ff" for letter in line)
+    ]
     assert signs == []
 
 
@@ -289,7 +326,7 @@ def test_how_far_python_is_loaded_does_not_contradict_what_was_announced(softmax
         window.seen = new Set();
         const look = () => document.querySelectorAll(".inpage-line").forEach((line) => seen.add(line.textContent));
         new MutationObserver(look).observe(document.body, { childList: true, subtree: true });
-    }""")
+    }""")  # noqa: E501
     softmax.check(RIGHT)
     seen = page.evaluate("[...seen]")
     assert "100 %" in seen and not any(" of " in text and "MB" in text for text in seen)
@@ -310,7 +347,9 @@ def test_an_open_editor_and_its_message_are_accessible(softmax, look):
 
 def test_other_cells_run_in_order_and_can_be_edited(softmax):
     page = softmax.page
-    panel = page.locator(".cell", has_text="ratio of the weights").get_by_role("group", name="Code cell")
+    panel = page.locator(".cell", has_text="ratio of the weights").get_by_role(
+        "group", name="Code cell"
+    )
     panel.get_by_role("button", name="Run").click()
     panel.locator("pre").wait_for()
     assert "ratio of the weights" in panel.locator("pre").text_content()
@@ -331,17 +370,24 @@ def test_what_rests_on_torch_offers_no_run_and_the_rest_prints_what_the_book_pri
     """All of these cells: no chapter else takes so little time."""
     page.goto(address + "chapters/17_decoding.html")
     cells = page.locator(".bd-article .cell")
-    offers = [cell for cell in cells.all() if cell.get_by_role("button", name="Run", include_hidden=True).count()]
+    offers = [
+        cell
+        for cell in cells.all()
+        if cell.get_by_role("button", name="Run", include_hidden=True).count()
+    ]
     assert len(offers) > 15 and not any("tl.load" in cell.text_content() for cell in offers)
     texts = "places => places.map((place) => place.textContent).join('')"
     for cell in offers:
         cell.get_by_role("button", name="Run", include_hidden=True).dispatch_event("click")
         cell.locator(".inpage-output:not([hidden])").wait_for(state="attached")
         printed = cell.locator(".inpage-output").text_content().strip()
-        assert printed == (cell.locator(".cell_output pre").evaluate_all(texts).strip() or "It prints nothing.")
+        assert printed == (
+            cell.locator(".cell_output pre").evaluate_all(texts).strip() or "It prints nothing."
+        )
 
 
 # --- progress ---
+
 
 def test_progress_goes_into_a_file_and_comes_back(softmax, chromium, address, tmp_path):
     page = softmax.page
@@ -355,6 +401,7 @@ def test_progress_goes_into_a_file_and_comes_back(softmax, chromium, address, tm
     other.goto(address + "chapters/index.html")
     other.locator("#your-progress input").set_input_files(tmp_path / "progress.json")
     other.locator("#your-progress li", has_text="softmax: 1 of 6").wait_for()
+    other.get_by_text("Read from progress.json: 1 text and 1 exercise marked as done.").wait_for()
     (tmp_path / "other.json").write_text('{"done": {"softmax": 1}}')
     other.locator("#your-progress input").set_input_files(tmp_path / "other.json")
     other.locator("#your-progress", has_text="holds no progress").wait_for()
@@ -363,21 +410,309 @@ def test_progress_goes_into_a_file_and_comes_back(softmax, chromium, address, tm
     Exercise(other, "softmax").type(PLAIN)
     for answer, text in (("dismiss", PLAIN), ("accept", RIGHT)):
         other.goto(address + "chapters/index.html")
-        other.once("dialog", lambda dialog: (asked.append(dialog.message), getattr(dialog, answer)()))
+        other.once(
+            "dialog", lambda dialog: (asked.append(dialog.message), getattr(dialog, answer)())
+        )
         asked = []
         other.locator("#your-progress input").set_input_files(tmp_path / "progress.json")
-        other.locator("#your-progress", has_text="Read from progress.json").wait_for()
+        other.locator(
+            "#your-progress",
+            has_text={
+                "dismiss": (
+                    "Read from progress.json: 0 texts and 0 exercises marked as done. "
+                    "Not read, as you chose: 1 text."
+                ),
+                "accept": "Read from progress.json: 1 text and 0 exercises marked as done.",
+            }[answer],
+        ).wait_for()
         assert "another text for 1 of the answers" in asked[0]
         other.goto(address + PAGE)
         assert Exercise(other, "softmax").box.input_value() == text
     other.context.close()
 
 
+FROM_A_FILE = "This text was read from a file. It runs only when you press"
+
+
+def test_what_comes_from_a_file_is_not_run_unasked(page, address, tmp_path):
+    page.add_init_script("""window.sent = [];
+        const post = Worker.prototype.postMessage;
+        Worker.prototype.postMessage = function (question) {
+            sent.push(JSON.stringify(question));
+            post.call(this, question);
+        };""")
+    page.goto(address + PAGE)
+    cell = page.locator(".cell", has_text="ratio of the weights")
+    listing = cell.locator(".cell_input pre").text_content().rstrip("\n")
+    theirs = {
+        "softmax_row": "theirs = 1\ndef softmax_row(scores):\n    return scores",
+        f"chapters/03_softmax {listing}": "theirs = 2",
+    }
+    (tmp_path / "theirs.json").write_text(json.dumps({"done": {}, "typed": theirs}))
+    page.goto(address + "chapters/index.html")
+    page.locator("#your-progress input").set_input_files(tmp_path / "theirs.json")
+    page.get_by_text("Read from theirs.json: 2 texts and 0 exercises").wait_for()
+    page.goto(address + PAGE)
+    row, softmax = Exercise(page, "softmax_row"), Exercise(page, "softmax")
+    assert row.box.input_value() == theirs["softmax_row"]
+    marks = page.get_by_text(FROM_A_FILE)
+    assert marks.all_inner_texts() == [
+        f"{FROM_A_FILE} {button} here." for button in ("Run", "Check")
+    ]
+    softmax.check(RIGHT)
+    page.locator("[aria-label^='Code cell'] >> text=Run").last.click()
+    page.wait_for_function("sent.length === 2")
+    assert "theirs" not in "".join(page.evaluate("sent"))
+    assert "softmax_row: not yet." in row.said() if row.press("Check") else row.said()
+    assert "theirs = 1" in page.evaluate("sent.at(-1)") and "theirs = 2" not in page.evaluate(
+        "sent.at(-1)"
+    )
+    assert marks.all_inner_texts() == [f"{FROM_A_FILE} Run here."]
+    page.reload()
+    assert marks.all_inner_texts() == [f"{FROM_A_FILE} Run here."]
+
+
+# --- what cannot be kept ---
+
+FILL = """() => {
+    for (let text = "x".repeat(1 << 22), n = 0; text; n += 1)
+        try { localStorage.setItem(`filled ${n}`, text); } catch { text = text.slice(1 + text.length / 2); }
+}"""  # noqa: E501
+NO_STORAGE = """Object.defineProperty(window, "localStorage", {
+    get() { throw new DOMException("switched off", "SecurityError"); } });"""
+
+
+def under(exercise):
+    """The line under the box, if it says something."""
+    line = exercise.panel.locator("xpath=preceding-sibling::*[1][@role='status']")
+    return line.filter(has_text=re.compile("."))
+
+
+def test_a_full_storage_is_said_under_the_box(softmax):
+    page = softmax.page
+    softmax.type(PLAIN)
+    assert under(softmax).count() == 0
+    page.evaluate(FILL)
+    softmax.type(RIGHT)
+    assert under(softmax).all_inner_texts() == [
+        "Not kept, because this browser's storage is full: copy this text before you leave the"
+        " page. An earlier text of yours is kept."
+    ]
+    row = Exercise(page, "softmax_row")
+    row.type("typed " * 5)
+    assert under(row).inner_text().endswith("No earlier text of yours is kept.")
+    assert page.evaluate("inPage.read().typed.softmax") == RIGHT  # as long as the page is open
+    page.evaluate(
+        "Object.keys(localStorage).filter((key) => key.startsWith('filled')).forEach("
+        "(key) => localStorage.removeItem(key))"
+    )
+    softmax.type(RIGHT + "\n")
+    assert under(softmax).count() == 0
+    page.reload()
+    assert (softmax.box.input_value(), row.box.input_value()) == (RIGHT + "\n", "typed " * 5)
+
+
+def test_a_storage_that_is_off_is_said_under_the_box(page, address, tmp_path):
+    stacks = []
+    page.on("pageerror", lambda error: stacks.append(error.stack))
+    page.add_init_script(NO_STORAGE)
+    page.goto(address + PAGE)
+    softmax = Exercise(page, "softmax")
+    assert under(softmax).count() == 0
+    softmax.type(RIGHT)
+    assert (
+        under(softmax)
+        .inner_text()
+        .startswith("Not kept, because this browser's storage is switched off: copy")
+    )
+    (tmp_path / "progress.json").write_text(
+        json.dumps({"done": {"softmax": "2026-01-01"}, "typed": {"softmax": PLAIN}})
+    )
+    page.goto(address + "chapters/index.html")
+    page.locator("#your-progress input").set_input_files(tmp_path / "progress.json")
+    page.get_by_text(
+        "Nothing was read from progress.json, because this browser's storage is switched off."
+    ).wait_for()
+    assert page.locator("#your-progress > p").first.text_content().startswith("0 of")
+    assert not any("/inpage/" in stack or "book.js" in stack for stack in stacks)
+    page.errors.clear()  # the theme's own scripts stop, and ours go on
+
+
+def test_a_page_that_is_open_twice_says_which_text_is_kept(softmax):
+    first, other = softmax.page, softmax.page.context.new_page()
+    other.goto(first.url)
+    second = Exercise(other, "softmax")
+    softmax.type(PLAIN)
+    line = (
+        "Another tab has changed this text: what stands there is kept, and this is not. Type here"
+        " to keep this instead."
+    )
+    under(second).get_by_text(line).wait_for()
+    assert under(softmax).count() == 0
+    second.type(RIGHT)
+    under(softmax).get_by_text(line).wait_for()
+    assert under(second).count() == 0
+    first.reload()
+    assert softmax.box.input_value() == RIGHT and under(softmax).count() == 0
+
+
+@pytest.mark.parametrize(
+    "entry",
+    [
+        "{",
+        "null",
+        "7",
+        '"text"',
+        "[1]",
+        '{"typed": null, "done": null}',
+        '{"typed": 3, "done": [], "fromFile": "x"}',
+        '{"typed": {"softmax_row": "mine", "softmax": 5}, "done": {"softmax": {}}}',
+    ],
+)
+def test_a_damaged_entry_leaves_the_editors(softmax, entry):
+    page = softmax.page
+    page.evaluate(
+        """(entry) => {
+        inPage.keep("softmax", "x", "y");
+        for (const key of Object.keys(localStorage)) localStorage.setItem(key, entry);
+        localStorage.setItem(`place in ${root.pathname}`, entry);
+    }""",
+        entry,
+    )
+    page.reload()
+    assert (
+        softmax.box.input_value().endswith("...")
+        and "0 of 6" in page.locator(".inpage-tally").text_content()
+    )
+    assert Exercise(page, "softmax_row").box.input_value() == "mine" or "mine" not in entry
+    softmax.type(RIGHT)
+    page.reload()
+    assert softmax.box.input_value() == RIGHT
+    page.goto(page.url.replace("03_softmax", "index"))
+    assert page.locator("#your-progress li").count() > 10
+
+
 # --- the policy ---
 
+
+@pytest.fixture
+def elsewhere():
+    """Another host, and what it was asked for."""
+    asked = []
+
+    class Other(http.server.BaseHTTPRequestHandler):
+        def do_GET(self):
+            asked.append(self.path)
+            self.send_response(200)
+            self.send_header("Access-Control-Allow-Origin", "*")
+            self.send_header("Content-Type", "text/javascript")
+            self.end_headers()
+
+        do_POST = do_GET
+
+        def log_message(self, *arguments):
+            pass
+
+    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Other)
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    yield f"http://localhost:{server.server_address[1]}/", asked
+    server.shutdown()
+
+
+LEAVE = """
+import contextlib, io, js, pyodide, pyodide.code, pyodide.http, urllib.request, socket
+url, got = {url!r}, []
+for name in {names}:
+    holder = js.self
+    while holder:
+        if name in dir(holder) or hasattr(holder, name) or hasattr(js, name):
+            got.append(name)
+        holder = js.Object.getPrototypeOf(holder)
+for name in ("sendBeacon", "serviceWorker", "storage", "storageBuckets", "locks"):
+    if hasattr(js.navigator, name):
+        got.append(name)
+script = f"import({{url!r}})"
+for way in (lambda: js.eval(script), lambda: pyodide.code.run_js(script), lambda: js.Function.new(script)(),
+            lambda: js.setTimeout(script, 0), lambda: js.XMLHttpRequest.new().open("GET", url),
+            lambda: js.fetch(url), lambda: pyodide.http.open_url(url), lambda: pyodide.http.pyxhr.get(url),
+            lambda: urllib.request.urlopen(url, timeout=3), lambda: js.WebSocket.new(url.replace("http", "ws")),
+            lambda: pyodide.http.pyfetch(url).send(None), lambda: js.importScripts(url),
+            lambda: js.Worker.new(url), lambda: js.EventSource.new(url), lambda: js.navigator.sendBeacon(url),
+            lambda: socket.create_connection(("localhost", int(url.split(":")[2].strip("/"))), 3).send(b"GET /x HTTP/1.0")):
+    with contextlib.suppress(Exception):
+        way()
+        if "setTimeout" not in way.__code__.co_names:  # a text that it would run later
+            got.append(way.__code__.co_names)
+print(got)
+"""  # noqa: E501
+NETWORK = (
+    "fetch",
+    "XMLHttpRequest",
+    "WebSocket",
+    "WebTransport",
+    "EventSource",
+    "importScripts",
+    "Worker",
+    "SharedWorker",
+    "BroadcastChannel",
+    "caches",
+    "indexedDB",
+    "FontFace",
+    "fonts",
+    "cookieStore",
+)
+
+
+def test_python_reaches_no_other_host(softmax, elsewhere):
+    url, asked = elsewhere
+    (found,) = softmax.page.evaluate(
+        """async (text) => [await inPage.ask({ kind: "run", texts: [text] }, () => {})]""",
+        LEAVE.format(url=url, names=NETWORK),
+    )
+    softmax.page.wait_for_timeout(500)
+    assert found["message"].strip() == "[]" and asked == []
+
+
+BLOB = """([script]) => new Promise((done) => {
+    const worker = new Worker(URL.createObjectURL(new Blob([script], { type: "text/javascript" })), { type: "module" });
+    worker.onmessage = ({ data }) => done(data);
+    worker.onerror = () => done("error");
+})"""  # noqa: E501
+
+
+@pytest.mark.parametrize("way", ["fetch(URL)", "import(URL)", "eval('1')"])
+def test_a_worker_of_the_page_has_its_policy(softmax, folder, address, elsewhere, way):
+    """Whatever Python finds left in its worker, the browser itself lets nothing out."""
+    url, asked = elsewhere
+    script = f"""const URL = {url!r};
+        const go = async () => {way};
+        go().then(() => postMessage("out"), () => postMessage("stopped"));"""
+    assert softmax.page.evaluate(BLOB, [script]) == "stopped" and asked == []
+    bare = folder / "a/path/without_policy.html"
+    bare.write_text("<!DOCTYPE html><title>x</title>")
+    softmax.page.goto(address + bare.name)
+    bare.unlink()
+    assert softmax.page.evaluate(BLOB, [script]) == "out" and bool(asked) == ("URL" in way)
+    softmax.page.asked.clear()
+
+
+def test_after_an_answer_that_changed_the_library_a_right_one_is_right(softmax):
+    for change in (
+        "np.exp = np.cos",
+        "import builtins\nbuiltins.max = min",
+        "np.set_printoptions(precision=1)",
+    ):
+        softmax.check(f"import numpy as np\n{change}\n{RIGHT}")
+        assert softmax.check(RIGHT).startswith("softmax: correct.")
+    assert "correct" not in softmax.check(answer("np.exp = np.cos\nreturn np.exp(scores)"))
+    assert softmax.check(RIGHT).startswith("softmax: correct.")
+
+
 def test_a_script_in_an_output_is_inert(page, folder, address):
-    bad = ("<script>document.title = 'ran'</script><img src='x' onerror=\"document.title = 'ran'\">"
-           "<p class='math'>\\(\\href{javascript:document.title='ran'}{x}\\)</p>")
+    bad = (
+        "<script>document.title = 'ran'</script><img src='x' onerror=\"document.title = 'ran'\">"
+        "<p class='math'>\\(\\href{javascript:document.title='ran'}{x}\\)</p>"
+    )
     text = (folder / "a/path" / PAGE).read_text(encoding="utf-8").replace("</h1>", "</h1>" + bad, 1)
     (folder / "a/path/chapters/with.html").write_text(text, encoding="utf-8")
     without = re.sub(r'<meta http-equiv="Content-Security[^>]*>', "", text)
@@ -396,8 +731,12 @@ def test_a_script_in_an_output_is_inert(page, folder, address):
 def test_every_page_has_a_policy(folder):
     found = [path for path in folder.rglob("*.html") if "_static" not in path.parts]
     assert len(found) > 20
-    assert [p.name for p in found if "Content-Security-Policy" not in (text := p.read_text(encoding="utf-8"))
-            and 'http-equiv="Refresh"' not in text] == []
+    assert [
+        p.name
+        for p in found
+        if "Content-Security-Policy" not in (text := p.read_text(encoding="utf-8"))
+        and 'http-equiv="Refresh"' not in text
+    ] == []
 
 
 def test_without_scripts_the_listings_stay(chromium, address):
@@ -423,21 +762,34 @@ def place(page, address):
     def at(kind):
         page.goto(address + PLACE_OF[kind])
         return page.locator(f"[data-move={kind}]")
+
     return at
 
 
 def numbers(place):
     """The numbers of the last table, a row for each word; a pair in brackets is flattened."""
     rows = place.locator("table").last.locator("tbody tr").all_inner_texts()
-    return [[float(part) for part in re.findall(r"-?[\d.]+", row.replace("\u2212", "-"))] for row in rows]
+    return [
+        [float(part) for part in re.findall(r"-?[\d.]+", row.replace("\u2212", "-"))]
+        for row in rows
+    ]
 
 
 def fill(place, name, value):
     place.get_by_label(f"{name}, as a number").fill(str(value))
 
 
-@pytest.mark.parametrize("scores, temperature", [
-    (ROW, 1), (ROW, 0.1), (ROW, 10), ([1000, 999, 1000, -1000], 1), ([-1000, 1000, 0, 999.9], 0.1), ([0, 0, 0, 0], 5)])
+@pytest.mark.parametrize(
+    "scores, temperature",
+    [
+        (ROW, 1),
+        (ROW, 0.1),
+        (ROW, 10),
+        ([1000, 999, 1000, -1000], 1),
+        ([-1000, 1000, 0, 999.9], 0.1),
+        ([0, 0, 0, 0], 5),
+    ],
+)
 def test_moved_scores_make_the_weights_of_numpy(place, scores, temperature):
     panel = place("softmax")
     for word, score in zip(WORDS, scores):
@@ -445,6 +797,28 @@ def test_moved_scores_make_the_weights_of_numpy(place, scores, temperature):
     fill(panel, "Temperature T", temperature)
     expected = attnlib.softmax(np.array(scores) / temperature)
     assert np.allclose([row[-1] for row in numbers(panel)], expected, rtol=0, atol=5.01e-4)
+
+
+@pytest.mark.parametrize(
+    "first, second, adjective, noun",
+    [
+        ("guitar", "drawer", "narrow", "drawer"),
+        ("guitar", "drawer", "bulky", "guitar"),
+        ("suitcase", "trophy", "small", "trophy"),  # one of them is chosen on the other's place
+    ],
+)
+def test_chosen_words_have_the_weights_of_the_model(place, first, second, adjective, noun):
+    panel = place("words")
+    panel.get_by_label("What does not fit").select_option(first)
+    panel.get_by_label("Into what").select_option(second)
+    panel.get_by_label("It is too").select_option(adjective)
+    text = words.TEXT.format(first=first, second=second, adjective=adjective)
+    row = language.load()(language.encode(text)).weights[2, 1, -1]
+    assert np.allclose(numbers(panel)[0], row.max(), rtol=0, atol=5.01e-4)
+    assert panel.locator("tbody th").first.inner_text() == noun
+    sync_api.expect(panel.locator("[aria-live]")).to_contain_text(f"answers: the {noun}.")
+    panel.get_by_role("button", name="Swap the nouns").click()
+    assert panel.get_by_label("Into what").input_value() == first
 
 
 def test_a_slider_moves_by_key_and_a_field_keeps_no_nonsense(place):
@@ -459,7 +833,9 @@ def test_a_slider_moves_by_key_and_a_field_keeps_no_nonsense(place):
     assert panel.get_by_label("Score of old, as a number").input_value() == "1.5"
     assert numbers(panel)[2][-1] == 1.0  # the least temperature, 0.01
     panel.get_by_role("button", name="Start over").press("Enter")
-    assert np.allclose([row[-1] for row in numbers(panel)], attnlib.softmax(np.array(ROW)), rtol=0, atol=5.01e-4)
+    assert np.allclose(
+        [row[-1] for row in numbers(panel)], attnlib.softmax(np.array(ROW)), rtol=0, atol=5.01e-4
+    )
 
 
 @pytest.mark.parametrize("query", [(2, 1), (-3.5, 0.7), (0, 0), (1000, -1000), (-1000, -1)])
@@ -470,8 +846,15 @@ def test_a_moved_query_has_the_output_of_numpy(place, query):
     query = np.array([query], dtype=float)
     *rows, output = numbers(panel)
     assert np.allclose([row[0] for row in rows], KEYS @ query[0], rtol=0, atol=5.01e-3)
-    assert np.allclose([row[1] for row in rows], attnlib.softmax(query @ KEYS.T)[0], rtol=0, atol=5.01e-4)
-    assert np.allclose(output, attnlib.attention(query, KEYS, VALUES.astype(float), scale=1.0)[0], rtol=0, atol=5.01e-4)
+    assert np.allclose(
+        [row[1] for row in rows], attnlib.softmax(query @ KEYS.T)[0], rtol=0, atol=5.01e-4
+    )
+    assert np.allclose(
+        output,
+        attnlib.attention(query, KEYS, VALUES.astype(float), scale=1.0)[0],
+        rtol=0,
+        atol=5.01e-4,
+    )
 
 
 def test_the_query_is_dragged(place):
@@ -479,14 +862,20 @@ def test_the_query_is_dragged(place):
     plane = panel.locator(".inpage-plane")
     plane.scroll_into_view_if_needed()
     box, mouse = plane.bounding_box(), panel.page.mouse
-    x, y, one = box["x"] + box["width"] / 2, box["y"] + box["width"] / 2, box["width"] / 280 * 130 / 2.5
+    x, y, one = (
+        box["x"] + box["width"] / 2,
+        box["y"] + box["width"] / 2,
+        box["width"] / 280 * 130 / 2.5,
+    )
     mouse.move(x + 2 * one, y - one)
     mouse.down()
     mouse.move(x - 2 * one, y - 1.5 * one)
     mouse.up()
     mouse.move(x, y)
-    assert [panel.get_by_label(f"Query, {name} feature", exact=True).input_value()
-            for name in ("first", "second")] == ["-2", "1.5"]
+    assert [
+        panel.get_by_label(f"Query, {name} feature", exact=True).input_value()
+        for name in ("first", "second")
+    ] == ["-2", "1.5"]
 
 
 def expected_weights(mask):
@@ -495,7 +884,7 @@ def expected_weights(mask):
 
 def test_a_painted_mask_makes_the_weights_of_numpy(place):
     panel, mask = place("mask"), np.tril(np.ones((4, 4)))
-    cell = lambda i, j: panel.get_by_role("button", name=f"{WORDS[i]} sees {WORDS[j]}", exact=True)
+    cell = lambda i, j: panel.get_by_role("button", name=f"{WORDS[i]} sees {WORDS[j]}: ")
     agree = lambda: np.allclose(numbers(panel), expected_weights(mask), rtol=0, atol=5.01e-4)
     assert agree()
     cell(3, 2).click()
@@ -528,7 +917,9 @@ def test_one_pass_step_by_step_is_numpys(place, scores):
     most = np.maximum.accumulate(scores)
     sums = np.exp(np.logaddexp.accumulate(scores) - most)
     factors = np.exp(np.concatenate([[-np.inf], most[:-1]]) - most)
-    assert np.allclose(numbers(panel), np.stack([scores, most, factors, sums], axis=1), rtol=0, atol=5.01e-4)
+    assert np.allclose(
+        numbers(panel), np.stack([scores, most, factors, sums], axis=1), rtol=0, atol=5.01e-4
+    )
     panel.get_by_role("button", name="Take one back").press("Enter")
     assert len(numbers(panel)) == 3
 
@@ -540,11 +931,17 @@ def test_a_finger_moves_the_query_and_paints_but_scrolls_beside_them(chromium, a
     fingers = context.new_cdp_session(page)
 
     def drag(start, stop, steps=8):
-        places = [tuple(a + (b - a) * step / steps for a, b in zip(start, stop)) for step in range(steps + 1)]
+        places = [
+            tuple(a + (b - a) * step / steps for a, b in zip(start, stop))
+            for step in range(steps + 1)
+        ]
         for kind, where in zip(["touchStart"] + ["touchMove"] * steps, places):
-            fingers.send("Input.dispatchTouchEvent", {"type": kind, "touchPoints": [dict(zip("xy", where))]})
+            fingers.send(
+                "Input.dispatchTouchEvent", {"type": kind, "touchPoints": [dict(zip("xy", where))]}
+            )
         page.wait_for_timeout(200)  # lifted in mid-flight, the page would go on
         fingers.send("Input.dispatchTouchEvent", {"type": "touchEnd", "touchPoints": []})
+
     middle = lambda box: (box["x"] + box["width"] / 2, box["y"] + box["height"] / 2)
 
     def still():
@@ -552,27 +949,33 @@ def test_a_finger_moves_the_query_and_paints_but_scrolls_beside_them(chromium, a
         return page.evaluate("""async () => {
             for (let last = NaN; last !== scrollY; await new Promise((done) => setTimeout(done, 200))) last = scrollY;
             return scrollY;
-        }""")
+        }""")  # noqa: E501
 
     def show(place):
         place.evaluate("place => place.scrollIntoView({ block: 'center', behavior: 'instant' })")
         return still()
 
     page.goto(address + PLACE_OF["hull"])
-    query = lambda: [page.get_by_label(f"Query, {name} feature", exact=True).input_value() for name in ("first", "second")]
+    query = lambda: [
+        page.get_by_label(f"Query, {name} feature", exact=True).input_value()
+        for name in ("first", "second")
+    ]
     plane = page.locator(".inpage-plane")
     down = show(plane)
     x, y = middle(plane.bounding_box())
     drag((x - 80, y), (x - 80, y + 100))
     assert query() == ["2", "1"] and still() < down - 50
     down = show(plane)
-    for part, stop in ((2, "-1"), (-2, "1")):  # Chromium lets a shape that has moved be dragged only once, if at all
+    for part, stop in (
+        (2, "-1"),
+        (-2, "1"),
+    ):  # Chromium lets a shape that has moved be dragged only once, if at all
         start = middle(page.locator(".inpage-handle").bounding_box())
         drag(start, (start[0], start[1] + part * 52 * plane.bounding_box()["width"] / 280))
         assert query() == ["2", stop] and still() == down
 
     page.goto(address + PLACE_OF["mask"])
-    cell = lambda j: page.get_by_role("button", name=f"Ada's sees {WORDS[j]}", exact=True)
+    cell = lambda j: page.get_by_role("button", name=f"Ada's sees {WORDS[j]}: ")
     seen = lambda: [cell(j).get_attribute("aria-pressed") for j in range(4)]
     show(cell(1))
     cell(0).tap()
@@ -627,15 +1030,19 @@ def test_without_scripts_nothing_to_move_is_shown(chromium, address):
         place = page.locator(f"[data-move={kind}]")
         assert place.count() == 1 and not place.is_visible()
         assert page.locator(f"[data-move={kind}]").evaluate(
-            "place => place.previousElementSibling.querySelector('img') !== null")
+            "place => place.previousElementSibling.querySelector('img') !== null"
+        )
     context.close()
 
 
 # --- the page around them, on a phone ---
 
+
 @pytest.fixture
 def phone(chromium, address):
-    context = chromium.new_context(viewport={"width": 390, "height": 844}, has_touch=True, is_mobile=True)
+    context = chromium.new_context(
+        viewport={"width": 390, "height": 844}, has_touch=True, is_mobile=True
+    )
     context.set_default_timeout(PATIENCE)
     page = context.new_page()
     page.goto(address + PAGE)
@@ -653,7 +1060,9 @@ def test_a_link_of_the_contents_leads_below_them(phone):
     phone.locator("dialog[open] a[href='#from-scores-to-shares']").wait_for()
 
 
-@pytest.mark.parametrize("opener", ["primary-toggle", "secondary-toggle", "search-button", "theme-switch-button"])
+@pytest.mark.parametrize(
+    "opener", ["primary-toggle", "secondary-toggle", "search-button", "theme-switch-button"]
+)
 def test_who_presses_by_key_goes_on_there(phone, opener):
     phone.locator(f"button.{opener}:visible").press("Enter")
     phone.wait_for_timeout(500)
@@ -676,6 +1085,7 @@ def test_nothing_lies_on_what_is_typed(phone):
 
 
 # --- the same verdicts as in CPython ---
+
 
 @pytest.fixture(scope="module")
 def session():
@@ -701,7 +1111,11 @@ def test_every_solution_is_accepted_in_the_page(softmax):
     questions = {question["name"]: question for question in solutions()}
     assert len(questions) >= 40
     results = softmax.page.evaluate(ASK, list(questions.values()))
-    wrong = {name: found["message"] for name, found in zip(questions, results) if found["status"] != "correct"}
+    wrong = {
+        name: found["message"]
+        for name, found in zip(questions, results)
+        if found["status"] != "correct"
+    }
     assert wrong == {}
 
 
@@ -714,7 +1128,11 @@ def wrong_answers():
         for entry in entries:
             code = own_text(entry.function)
             if not entry.right and code and "torch" not in code:
-                yield {"name": name, "source": f"{code}\n{name} = {entry.function.__name__}\n", "texts": [module]}
+                yield {
+                    "name": name,
+                    "source": f"{code}\n{name} = {entry.function.__name__}\n",
+                    "texts": [module],
+                }
 
 
 def own_text(function):
@@ -735,16 +1153,22 @@ def test_wrong_answers_get_the_same_names_as_in_cpython(softmax, session, capsys
     differ = []
     for question, found in zip(questions, results):
         here = session.check(question["name"], question["source"], question["texts"])
-        if (here["status"], sorted(here["mistakes"])) != (found["status"], sorted(found["mistakes"] or ())):
+        if (here["status"], sorted(here["mistakes"])) != (
+            found["status"],
+            sorted(found["mistakes"] or ()),
+        ):
             differ.append((question["source"], here["mistakes"], found["mistakes"]))
     times = sorted(found["ms"] for found in results)
     with capsys.disabled():
-        print_table("checks in the page, ms", {
-            "median": times[SAMPLE // 2], "95 %": times[SAMPLE * 95 // 100], "longest": times[-1]})
+        print_table(
+            "checks in the page, ms",
+            {"median": times[SAMPLE // 2], "95 %": times[SAMPLE * 95 // 100], "longest": times[-1]},
+        )
     assert differ == []
 
 
 # --- what it costs ---
+
 
 def test_first_load(chromium, address, folder, capsys):
     context = chromium.new_context()
@@ -757,9 +1181,15 @@ def test_first_load(chromium, address, folder, capsys):
     first = time.monotonic() - began
     site = sum(path.stat().st_size for path in folder.rglob("*") if path.is_file())
     with capsys.disabled():
-        print_table("the first check", {
-            "sent, MB (compressed)": data["megabytes"], "unpacked, MB": data["bytes"] / 1e6,
-            "from typing to the verdict, s": first, "the whole site, MB": site / 1e6})
+        print_table(
+            "the first check",
+            {
+                "sent, MB (compressed)": data["megabytes"],
+                "unpacked, MB": data["bytes"] / 1e6,
+                "from typing to the verdict, s": first,
+                "the whole site, MB": site / 1e6,
+            },
+        )
     assert data["megabytes"] < 10 and site < 60e6
     context.close()
 

@@ -1,4 +1,7 @@
-"""The bytes of a kernel, counted in Triton's interpreter: against counts done by hand. conftest.py sets TRITON_INTERPRET."""
+"""The bytes of a kernel, counted in Triton's interpreter: against counts done by hand. conftest.py
+sets TRITON_INTERPRET.
+"""
+
 import os
 import subprocess
 import sys
@@ -7,7 +10,7 @@ import numpy as np
 import pytest
 import torch
 
-from attnlib import bench, no_triton
+from attncourse import bench, no_triton
 
 triton = pytest.importorskip("triton")
 tl = triton.language
@@ -35,9 +38,18 @@ def test_bytes_are_those_that_the_masks_let_through(dtype):
     x, y, sums = tensors(dtype)
     with bench.counted() as moved:
         add_rows[(3,)](x, y, sums, 5, BLOCK=8)
-    assert (moved.read, moved.written) == (x.nbytes + y.nbytes, sums.nbytes) and moved.bytes == 3 * x.nbytes
-    assert (moved.of(x).read, moved.of(x).written, moved.of(sums).written) == (x.nbytes, 0, sums.nbytes)
-    assert [access.program for access in moved.trace] == [(i, 0, 0) for i in range(3) for _ in range(3)]
+    assert (moved.read, moved.written) == (
+        x.nbytes + y.nbytes,
+        sums.nbytes,
+    ) and moved.bytes == 3 * x.nbytes
+    assert (moved.of(x).read, moved.of(x).written, moved.of(sums).written) == (
+        x.nbytes,
+        0,
+        sums.nbytes,
+    )
+    assert [access.program for access in moved.trace] == [
+        (i, 0, 0) for i in range(3) for _ in range(3)
+    ]
     assert (sums == 2).all()
 
 
@@ -51,13 +63,16 @@ def test_an_atomic_addition_reads_and_writes():
 def test_nothing_is_noted_afterwards_nor_after_an_error():
     x, y, sums = tensors()
     with pytest.raises(ZeroDivisionError), bench.counted() as moved:
-        1 / 0
+        1 / 0  # noqa: B018
     add_rows[(3,)](x, y, sums, 5, BLOCK=8)
     assert moved.trace == []
 
 
 def test_a_cache_keeps_what_was_used_last():
-    lines = lambda *numbers: [bench.interpreter.Access((0, 0, 0), np.array([128 * number]), 4, False) for number in numbers]
+    lines = lambda *numbers: [
+        bench.interpreter.Access((0, 0, 0), np.array([128 * number]), 4, False)
+        for number in numbers
+    ]
     moved = bench.interpreter.Moved(lines(0, 1, 0, 2, 0, 1))
     assert moved.through_cache(3 * 128) == 3 * 128
     assert moved.through_cache(2 * 128) == 4 * 128  # 2 pushes 1 out
@@ -82,7 +97,11 @@ def test_the_stand_in_for_triton_is_counted_too():
 
 
 def test_where_kernels_are_compiled_a_sentence_says_so():
-    code = "import triton\nfrom attnlib import bench\nwith bench.counted(): pass"
-    ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, env={
-        **os.environ, "TRITON_INTERPRET": "0"})
+    code = "import triton\nfrom attncourse import bench\nwith bench.counted(): pass"
+    ran = subprocess.run(
+        [sys.executable, "-c", code],
+        capture_output=True,
+        text=True,
+        env={**os.environ, "TRITON_INTERPRET": "0"},
+    )
     assert "set TRITON_INTERPRET=1 before Triton is imported" in ran.stderr

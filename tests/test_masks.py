@@ -3,11 +3,23 @@
 import numpy as np
 import pytest
 import torch
+from helpers import (
+    D_K,
+    D_V,
+    N_K,
+    N_Q,
+    assert_close,
+    bounded,
+    draws,
+    each_library,
+    no_warnings,
+    to_float64,
+    to_library,
+)
 from hypothesis import given
 from hypothesis import strategies as st
 
 from attnlib import attention, causal_mask, padding_mask, window_mask
-from helpers import D_K, D_V, N_K, N_Q, assert_close, bounded, draws, each_library, no_warnings, to_float64, to_library
 
 pytestmark = no_warnings
 SIZES = [(N_Q, N_K), (N_K, N_Q), (N_Q, N_Q), (1, N_K), (N_Q, 1), (0, N_K), (N_Q, 0), (0, 0)]
@@ -36,8 +48,11 @@ def test_causal_as_in_torch(n_q, n_k):
 @pytest.mark.parametrize("right", [None, 0, 1, 3, 11])
 @each_size
 def test_window_mask(n_q, n_k, left, right):
-    assert_mask(window_mask(n_q, n_k, left, right), (n_q, n_k),
-                lambda i, j: (left is None or i - left <= j) and (right is None or j <= i + right))
+    assert_mask(
+        window_mask(n_q, n_k, left, right),
+        (n_q, n_k),
+        lambda i, j: (left is None or i - left <= j) and (right is None or j <= i + right),
+    )
 
 
 def test_a_window_wider_than_any():
@@ -50,15 +65,20 @@ def test_padding_mask(lengths):
     assert_mask(padding_mask(lengths, 7), (len(lengths), 1, 7), lambda b, _, j: j < lengths[b])
 
 
-@pytest.mark.parametrize("lengths", [np.array([3, 1]), np.array([3, 1], dtype=np.uint8), (3, 1), torch.tensor([3, 1])],
-                         ids=lambda lengths: type(lengths).__name__)
+@pytest.mark.parametrize(
+    "lengths",
+    [np.array([3, 1]), np.array([3, 1], dtype=np.uint8), (3, 1), torch.tensor([3, 1])],
+    ids=lambda lengths: type(lengths).__name__,
+)
 def test_lengths_of_every_kind(lengths):
     np.testing.assert_array_equal(padding_mask(lengths, 3), padding_mask([3, 1], 3))
 
 
 @pytest.mark.parametrize("whole", [np.int8, np.uint8, np.uint64])
 def test_sizes_of_numpy(whole):
-    np.testing.assert_array_equal(window_mask(whole(5), whole(7), whole(1), whole(2)), window_mask(5, 7, 1, 2))
+    np.testing.assert_array_equal(
+        window_mask(whole(5), whole(7), whole(1), whole(2)), window_mask(5, 7, 1, 2)
+    )
     np.testing.assert_array_equal(padding_mask([2], whole(7)), padding_mask([2], 7))
 
 

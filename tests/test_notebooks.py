@@ -1,7 +1,13 @@
 """The book's notebooks, and the checks that hold them, each seen to fail."""
+
+import ast
 import base64
+import contextlib
 import copy
+import inspect
 import io
+import json
+import linecache
 import re
 import subprocess
 import sys
@@ -12,20 +18,31 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from book import checks, figures, fill, notebooks
+from attncourse import packed
+from attncourse.exercises import grade
+from attncourse.exercises.engine.find import exercises
+from attncourse.exercises.engine.report import matches
+from attncourse.exercises.engine.running import run_case
+from attncourse.exercises.engine.usable import binds
+from attncourse.exercises.sandbox.call import Clock
+from book import checks, editions, figures, fill, notebooks
 from book.notebooks import CHAPTERS, ROOT
 
 SET_UP = notebooks.set_up_source("..")
 ALT = "Two bars side by side; the left one is the higher."
-FIGURE = {"output_type": "display_data", "metadata": {},
-          "data": {"image/png": "", "text/plain": "<Figure size 640x480 "
-                                                  "with 1 Axes>"}}
+FIGURE = {
+    "output_type": "display_data",
+    "metadata": {},
+    "data": {"image/png": "", "text/plain": "<Figure size 640x480 with 1 Axes>"},
+}
 
 
 # --- the book ---------------------------------------------------------------
 
-@pytest.mark.parametrize("path", notebooks.notebook_paths(),
-                         ids=lambda path: str(path.relative_to(CHAPTERS)))
+
+@pytest.mark.parametrize(
+    "path", notebooks.notebook_paths(), ids=lambda path: str(path.relative_to(CHAPTERS))
+)
 def test_notebook_has_no_problems(path):
     found = checks.problems(path)
     assert not found, "\n".join(found)
@@ -38,15 +55,18 @@ def pages_in_toc():
 
 
 def test_pages_in_toc_exist():
-    missing = [page for page in pages_in_toc()
-               if not any((ROOT / (page + ending)).exists()
-                          for ending in (".md", ".ipynb"))]
+    missing = [
+        page
+        for page in pages_in_toc()
+        if not any((ROOT / (page + ending)).exists() for ending in (".md", ".ipynb"))
+    ]
     assert missing == []
 
 
 def test_notebooks_are_in_toc():
-    pages = {path.relative_to(ROOT).with_suffix("").as_posix()
-             for path in notebooks.notebook_paths()}
+    pages = {
+        path.relative_to(ROOT).with_suffix("").as_posix() for path in notebooks.notebook_paths()
+    }
     assert pages - set(pages_in_toc()) == set()
 
 
@@ -55,10 +75,21 @@ def test_readme_types_no_address():
     assert checks.typed_addresses(text) == []
 
 
-@pytest.mark.parametrize("text", [
-    "git clone https://github.com/somebody/a-book",
-    "https://colab.research.google.com/github/somebody/a-book/blob/main/x",
-])
+def test_readme_shows_what_check_says_and_stays_short():
+    text = (ROOT / "README.md").read_text(encoding="utf-8")
+    names = {"np": np}
+    exec(re.search(r"```python\n(def softmax.*?)\ncheck", text, re.DOTALL)[1], names)
+    assert f"```text\n{grade('softmax', names['softmax']).message.rstrip()}\n```" in text
+    assert len(text.split()) <= 700
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "git clone https://github.com/somebody/a-book",
+        "https://colab.research.google.com/github/somebody/a-book/blob/main/x",
+    ],
+)
 def test_a_typed_address_is_found(text):
     assert checks.typed_addresses(text)
     assert not checks.typed_addresses(text.replace("/somebody", ""))
@@ -66,9 +97,15 @@ def test_a_typed_address_is_found(text):
 
 # --- the checks -------------------------------------------------------------
 
+
 def code(source="1 + 1", outputs=(), count=2, **metadata):
-    return {"cell_type": "code", "source": source, "metadata": metadata,
-            "outputs": list(outputs), "execution_count": count}
+    return {
+        "cell_type": "code",
+        "source": source,
+        "metadata": metadata,
+        "outputs": list(outputs),
+        "execution_count": count,
+    }
 
 
 def markdown(source):
@@ -80,30 +117,37 @@ def stream(text, name="stdout"):
 
 
 def html(text):
-    return {"output_type": "display_data", "metadata": {},
-            "data": {"text/html": text}}
+    return {"output_type": "display_data", "metadata": {}, "data": {"text/html": text}}
 
 
 def error():
-    return {"output_type": "error", "ename": "ValueError", "evalue": "no",
-            "traceback": ["ValueError: no"]}
+    return {
+        "output_type": "error",
+        "ename": "ValueError",
+        "evalue": "no",
+        "traceback": ["ValueError: no"],
+    }
 
 
 def notebook(*cells):
     set_up = code(SET_UP, count=1, tags=["remove-cell"])
-    return {"metadata": {"kernelspec": {"name": "python3"}},
-            "cells": [markdown("# Title\n\nText."), set_up, *cells]}
+    return {
+        "metadata": {"kernelspec": {"name": "python3"}},
+        "cells": [markdown("# Title\n\nText."), set_up, *cells],
+    }
 
 
 GOOD = notebook(
     code(outputs=[FIGURE], mystnb={"image": {"alt": ALT}}),
     code("raise ValueError('no')", [error()], 3, tags=["raises-exception"]),
     code("print(1)", [stream("1 of 2\n"), html("<b>2</b>")], 4),
-    markdown("## Section\n\n> **Exercise 1: $x$.** Price: \\$3 and `$`.\n\n"
-             "| a | b |\n|---|---|\n| $x \\mid y$ | `{note}` |\n\n"
-             "$$\n\\begin{aligned}\na_{i} &= b\n\\end{aligned}\n$$\n\n"
-             "<details>\n<summary>Hint</summary>\n\nText.\n\n</details>\n\n"
-             "```\n# no heading $\n{% no dialect %}\n```\n\n### Below"),
+    markdown(
+        "## Section\n\n> **Exercise 1: $x$.** Price: \\$3 and `$`.\n\n"
+        "| a | b |\n|---|---|\n| $x \\mid y$ | `{note}` |\n\n"
+        "$$\n\\begin{aligned}\na_{i} &= b\n\\end{aligned}\n$$\n\n"
+        "<details>\n<summary>Hint</summary>\n\nText.\n\n</details>\n\n"
+        "```\n# no heading $\n{% no dialect %}\n```\n\n### Below"
+    ),
 )
 
 
@@ -125,12 +169,12 @@ BAD = [
     (checks.of_one_machine, [code(outputs=[stream("x: UserWarning: no")])]),
     (checks.of_one_machine, [code(outputs=[stream("Text(0.5, 1.0, 'x')")])]),
     (checks.of_one_machine, [code(outputs=[html("<p>lib/site-packages")])]),
-    (checks.outside_hosts,
-     [code(outputs=[html("<script src='https://x.org/a.js'></script>")])]),
+    (checks.outside_hosts, [code(outputs=[html("<script src='https://x.org/a.js'></script>")])]),
     (checks.figures_without_alt, [code(outputs=[FIGURE])]),
-    (checks.figures_without_alt,
-     [code(outputs=[FIGURE], mystnb={"image": {"alt": "_build/images/x.png"}})
-      ]),
+    (
+        checks.figures_without_alt,
+        [code(outputs=[FIGURE], mystnb={"image": {"alt": "_build/images/x.png"}})],
+    ),
     (checks.images_without_alt, [markdown("![](chart.png)")]),
     (checks.images_without_alt, [code(outputs=[html("<img src='x.png'>")])]),
     (checks.long_code, [code("x = 1" + " + 1" * 20)]),
@@ -152,21 +196,18 @@ BAD = [
     (checks.lone_dollars, [markdown("A score of $x_i and a weight.")]),
     (checks.lone_dollars, [markdown("$$x$$ and $$y$")]),
     (checks.bars_in_tables, [markdown("| $p(x|y)$ | b |\n|---|---|")]),
-    (checks.unportable_formulas,
-     [markdown("$$\\begin{align}x\\end{align}$$")]),
+    (checks.unportable_formulas, [markdown("$$\\begin{align}x\\end{align}$$")]),
     (checks.unportable_formulas, [markdown("$$x \\label{x}$$")]),
     (checks.headings, [markdown("# Another title")]),
     (checks.headings, [markdown("### Two levels down")]),
     (checks.unknown_boxes, [markdown("> **Excercise.** Text.")]),
     (checks.unknown_boxes, [markdown("> **Hint**: text.")]),
-    (checks.folded_text, [markdown("<details>\n<summary>a</summary>\ntext\n"
-                                   "\n</details>")]),
+    (checks.folded_text, [markdown("<details>\n<summary>a</summary>\ntext\n\n</details>")]),
     (checks.folded_text, [markdown("<details>\n\ntext")]),
 ]
 
 
-@pytest.mark.parametrize("check, cells", BAD,
-                         ids=lambda value: getattr(value, "__name__", ""))
+@pytest.mark.parametrize("check, cells", BAD, ids=lambda value: getattr(value, "__name__", ""))
 def test_check_finds(check, cells):
     assert check(notebook(*copy.deepcopy(cells)))
 
@@ -194,8 +235,7 @@ def test_set_up_cell_must_be_first_and_name_the_clone():
 
 def test_links_must_lead_to_files(tmp_path):
     (tmp_path / "there.ipynb").touch()
-    links = notebook(markdown(
-        "[a](there.ipynb#part) [b](https://example.org) [c](#here)"))
+    links = notebook(markdown("[a](there.ipynb#part) [b](https://example.org) [c](#here)"))
     assert checks.missing_files(links, tmp_path) == []
     links = notebook(markdown("[a](gone.ipynb)"))
     assert checks.missing_files(links, tmp_path)
@@ -232,7 +272,9 @@ ALONE = {  # a cell that does well beside its files, once: how it does alone, an
 
 @pytest.fixture(scope="module")
 def report(tmp_path_factory):
-    """What `pytest --nbval` says of a notebook whose figures changed, and which is not made to run alone."""
+    """What `pytest --nbval` says of a notebook whose figures changed, and which is not made to run
+    alone.
+    """
     path = tmp_path_factory.mktemp("figures") / "changed.ipynb"
     (path.parent / "beside.txt").touch()
     cells = [nbformat.v4.new_code_cell(s) for s in [DRAWN, *CHANGES, *ALONE]]
@@ -242,9 +284,24 @@ def report(tmp_path_factory):
         cell.source = source
     nbformat.write(drawn, path)
     return subprocess.run(
-        [sys.executable, "-m", "pytest", "-p", "conftest", "--nbval", "-v",
-         "-p", "no:cacheprovider", "--color=no", str(path)],
-        cwd=ROOT, capture_output=True, text=True).stdout
+        [
+            sys.executable,
+            "-m",
+            "pytest",
+            "-p",
+            "conftest",
+            "--nbval",
+            "-v",
+            "--twice",
+            "-p",
+            "no:cacheprovider",
+            "--color=no",
+            str(path),
+        ],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+    ).stdout
 
 
 @pytest.mark.parametrize("number, change", list(enumerate(CHANGES, 1)))
@@ -256,8 +313,9 @@ def test_changed_figure_fails(report, number, change):
 
 @pytest.mark.parametrize("number, source", list(enumerate(ALONE, 1 + len(CHANGES))))
 def test_what_needs_more_than_colab_or_cannot_run_twice_fails(report, number, source):
-    found = tuple(re.search(rf"::Cell {number}{again} ([A-Z]+)", report).group(1)
-                  for again in ("", " again"))
+    found = tuple(
+        re.search(rf"::Cell {number}{again} ([A-Z]+)", report).group(1) for again in ("", " again")
+    )
     assert found == ALONE[source], report
 
 
@@ -267,16 +325,40 @@ def test_what_a_notebook_leaves_behind_is_an_error(report):
 
 def test_a_worker_takes_one_function_or_what_shares_a_kernel_or_fixtures(request):
     conftest = request.config.pluginmanager.get_plugin(str(ROOT / "conftest.py"))
-    config = SimpleNamespace(rootpath=ROOT, option=SimpleNamespace(),
-                             getoption=lambda name: "loadscope",
-                             getvalue=lambda name: ["popen"])
+    config = SimpleNamespace(
+        rootpath=ROOT,
+        option=SimpleNamespace(),
+        getoption=lambda name: "loadscope",
+        getvalue=lambda name: ["popen"],
+    )
     piece = conftest.pytest_xdist_make_scheduler(config, None)._split_scope
     for path in [*notebooks.notebook_paths(), *(ROOT / "tests").glob("test_*.py")]:
         file = path.relative_to(ROOT).as_posix()
-        whole = path.suffix == ".ipynb" or "(scope=" in path.read_text() or (
-            ', scope="' in path.read_text())
+        whole = (
+            path.suffix == ".ipynb"
+            or "(scope=" in path.read_text()
+            or (', scope="' in path.read_text())
+        )
         found = {piece(f"{file}::{name}") for name in ("a[1]", "a[2-b::c]", "b")}
-        assert found == ({file} if whole else {f"{file}::a", f"{file}::b"})
+        parts = (
+            {"1", "2", f"{file}::b"}
+            if path.name == "test_exercises.py"
+            else {f"{file}::a", f"{file}::b"}
+        )
+        assert found == ({file} if whole else parts)
+
+
+def test_a_worker_takes_an_exercise_with_all_its_answers(request):
+    conftest = request.config.pluginmanager.get_plugin(str(ROOT / "conftest.py"))
+    file = "tests/test_exercises.py"
+    assert {
+        conftest.piece(ROOT, f"{file}::{name}")
+        for name in (
+            "test_right_answer_is_accepted[softmax-by_rows]",
+            "test_wrong_answer_is_named[softmax-answer0]",
+            "test_pairs_are_named_as_pairs[softmax]",
+        )
+    } == {"softmax"}
 
 
 def png(width=40, height=30, dot=(10, 10)):
@@ -289,13 +371,16 @@ def png(width=40, height=30, dot=(10, 10)):
     return [{"output_type": "display_data", "data": data}]
 
 
-@pytest.mark.parametrize("new, reason", [
-    (png(), None),
-    (png(dot=(11, 10)), "figure 1 differs .* near x=0, y=0 "),
-    (png(width=41), "stored with 40 x 30 pixels, and drawn with 41 x 30"),
-    ([], r"stores 1 figure\(s\) here, and the cell draws 0"),
-    (png() + png(), "draws 2"),
-])
+@pytest.mark.parametrize(
+    "new, reason",
+    [
+        (png(), None),
+        (png(dot=(11, 10)), "figure 1 differs .* near x=0, y=0 "),
+        (png(width=41), "stored with 40 x 30 pixels, and drawn with 41 x 30"),
+        ([], r"stores 1 figure\(s\) here, and the cell draws 0"),
+        (png() + png(), "draws 2"),
+    ],
+)
 def test_difference_says_what_changed(new, reason):
     found = figures.difference(png(), new)
     assert found is None if reason is None else re.search(reason, found)
@@ -311,14 +396,199 @@ def test_noise_of_a_few_levels_passes():
 
 # --- outputs that depend on the device ----------------------------------------
 
-@pytest.mark.parametrize("tag, has_gpu, has_triton, same", [
-    ("remove-input", True, False, True),
-    (notebooks.DEVICE_TAG, False, True, True),
-    (notebooks.DEVICE_TAG, True, True, False),
-    (notebooks.DEVICE_TAG, False, False, False),
-])
-def test_only_a_cell_that_says_so_may_differ_on_another_device(monkeypatch, tag, has_gpu, has_triton, same):
+
+@pytest.mark.parametrize(
+    "tag, has_gpu, has_triton, same",
+    [
+        ("remove-input", True, False, True),
+        (notebooks.DEVICE_TAG, False, True, True),
+        (notebooks.DEVICE_TAG, True, True, False),
+        (notebooks.DEVICE_TAG, False, False, False),
+    ],
+)
+def test_only_a_cell_that_says_so_may_differ_on_another_device(
+    monkeypatch, tag, has_gpu, has_triton, same
+):
     import torch
+
     monkeypatch.setattr(torch.cuda, "is_available", lambda: has_gpu)
     monkeypatch.setattr(notebooks.importlib.util, "find_spec", lambda name: has_triton or None)
     assert notebooks.says_the_same_here(code(tags=[tag])) is same
+
+
+# --- the students' edition -----------------------------------------------------
+
+CHAPTERS_OF_THE_BOOK = sorted(CHAPTERS.glob("*.ipynb"))
+
+
+def named(path):
+    return path.stem
+
+
+def code_of(text):
+    return [
+        "".join(cell["source"]) for cell in json.loads(text)["cells"] if cell["cell_type"] == "code"
+    ]
+
+
+def given(node):
+    """The names that a top-level statement defines as functions or assigns."""
+    if isinstance(node, ast.FunctionDef):
+        return [node.name]
+    targets = getattr(node, "targets", [])
+    return [
+        name.id for target in targets for name in ast.walk(target) if isinstance(name, ast.Name)
+    ]
+
+
+def is_stub(node):
+    """Whether a function ends in the three dots of an exercise."""
+    last = node.body[-1] if isinstance(node, ast.FunctionDef) else None
+    return (
+        isinstance(last, ast.Expr)
+        and isinstance(last.value, ast.Constant)
+        and last.value.value is ...
+    )
+
+
+def is_constant(node):
+    """Whether it assigns and computes nothing: a function that it makes is not called."""
+    return isinstance(node, ast.Assign) and not any(calls(node.value))
+
+
+def calls(tree):
+    if isinstance(tree, ast.Call) and getattr(tree.func, "id", "") != "dict":
+        yield tree
+    if not isinstance(tree, ast.Lambda):
+        for part in ast.iter_child_nodes(tree):
+            yield from calls(part)
+
+
+def right_answers(cells):
+    """(function, exercise) for every function of these cells that is a right answer, run without
+    the other statements.
+    """
+    space, found = {}, []
+    for number, source in enumerate(cells):
+        file = f"<answers {hash(tuple(cells))} {number}>"
+        linecache.cache[file] = len(source), None, source.splitlines(True), file
+        for node in ast.parse(re.sub(r"^ *%.*$", "    pass", source, flags=re.MULTILINE)).body:
+            if (
+                isinstance(node, (ast.Import, ast.ImportFrom, ast.FunctionDef))
+                and not is_stub(node)
+                or is_constant(node)
+            ):
+                with contextlib.suppress(Exception), contextlib.redirect_stdout(io.StringIO()):
+                    exec(compile(ast.Module([node], []), file, "exec"), space)
+            if (
+                isinstance(node, ast.FunctionDef)
+                and not is_stub(node)
+                and callable(space.get(node.name))
+            ):
+                found += [
+                    (node.name, name) for name in exercises() if is_right(name, space[node.name])
+                ]
+    return found
+
+
+def is_right(name, function):
+    exercise = exercises()[name]
+    for i, case in enumerate(exercise.all_cases()):
+        if case.left_out or case.device != "cpu":
+            continue
+        if not binds(function, case.args):
+            return False
+        seen = run_case(exercise, function, case, i, Clock(0.5), 0)
+        if seen.failure or not seen.values or not matches(exercise, seen):
+            return False
+    return grade(name, function).status == "correct"
+
+
+@pytest.mark.parametrize("path", CHAPTERS_OF_THE_BOOK, ids=named)
+def test_no_chapter_of_the_students_edition_holds_a_right_answer(path):
+    text = path.read_text(encoding="utf-8")
+    cells = code_of(editions.without_answers(text))
+    assert len(cells) == len(code_of(text))
+    assert right_answers([cell for cell in cells if "attncourse.packed" not in cell]) == []
+
+
+@pytest.mark.parametrize(
+    "chapter, answers",
+    [
+        (
+            "11_heads",
+            {
+                ("split", "split_heads"),
+                ("merge", "merge_heads"),
+                ("multi_head", "multi_head_attention"),
+            },
+        ),
+        ("09_attention", {("in_steps", "attention_torch")}),
+    ],
+)
+def test_a_right_answer_in_a_chapter_is_found(chapter, answers):
+    text = (CHAPTERS / f"{chapter}.ipynb").read_text(encoding="utf-8")
+    assert answers <= set(right_answers(code_of(text)))
+
+
+@pytest.mark.parametrize("path", CHAPTERS_OF_THE_BOOK, ids=named)
+def test_an_untouched_chapter_answers_nothing(path):
+    """What bears an exercise's name, or is handed to check, is the exercise's own three dots."""
+    for source in code_of(path.read_text(encoding="utf-8")):
+        for name, function in re.findall(r"\bcheck\(\s*[\"'](\w+)[\"'],\s*(\w+)", source):
+            assert function == name
+        nodes = [] if "%pip" in source else ast.parse(source).body
+        assert [
+            name
+            for node in nodes
+            if not is_stub(node)
+            for name in given(node)
+            if name in exercises()
+        ] == []
+
+
+def test_a_packed_cell_does_what_the_cell_did_and_cannot_be_read():
+    source = (
+        "import math\n\n\ndef twice(x):\n    return [y * factor for y in x]\n\n\nroot ="
+        " math.sqrt(twice([2])[0])"
+    )
+    names = editions.defined_in(source)
+    assert names == ["math", "root", "twice"]
+    cell, space = packed.as_cell(source, names), {"factor": 2}
+    assert (
+        "def" not in cell
+        and "return" not in cell
+        and max(map(len, cell.splitlines())) <= checks.LONGEST_LINE
+    )
+    exec(cell, space)
+    assert space["root"] == 2 and space["twice"]([3]) == [6]
+    assert "return [y * factor" in inspect.getsource(
+        space["twice"]
+    )  # Triton compiles what it reads
+
+
+def test_a_chapter_runs_with_its_answers_packed(tmp_path):
+    text = editions.without_answers((CHAPTERS / "11_heads.ipynb").read_text(encoding="utf-8"))
+    stop = next(i for i, cell in enumerate(json.loads(text)["cells"]) if cell["id"] == "code-41")
+    notebook = nbformat.reads(text, as_version=4)
+    notebook.cells = notebook.cells[: stop + 1]
+    fill.execute(notebook, tmp_path)
+    assert "the list and the arrays agree" in notebook.cells[-1].outputs[0]["text"]
+
+
+def test_what_prints_an_answer_prints_nothing_there():
+    text = (CHAPTERS / "01_raw_scores.ipynb").read_text(encoding="utf-8")
+    before, after = (
+        next(cell for cell in json.loads(one)["cells"] if cell["id"] == "code-090")
+        for one in (text, editions.without_answers(text))
+    )
+    assert before["outputs"] and not after["outputs"] and before["source"] == after["source"]
+
+
+def test_downloads_of_the_students_edition_are_packed(tmp_path):
+    path = tmp_path / "chapters" / "03_softmax.ipynb"
+    path.parent.mkdir()
+    path.write_bytes((CHAPTERS / path.name).read_bytes())
+    editions.pack_downloads(tmp_path)
+    text = path.read_text(encoding="utf-8")
+    assert "def entropy" not in text and "entropy = unpacked(" in text

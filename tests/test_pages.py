@@ -1,4 +1,5 @@
 """`run.py check`: each thing that it looks for, seen to be found."""
+
 import asyncio
 import importlib.util
 import os
@@ -11,15 +12,17 @@ import matplotlib.pyplot as plt
 import numpy as np
 import pytest
 
-from attnlib import plot
+from attncourse import plot
 from book import browser, pages
 from book.notebooks import ROOT
 
 needs_chromium = pytest.mark.skipif(
-    browser.chromium() is None, reason="no Chromium on this machine")
+    browser.chromium() is None, reason="no Chromium on this machine"
+)
 
-MATHJAX = Path(importlib.util.find_spec("sphinx-mathjax-offline").origin
-               ).parent / "static" / "mathjax"
+MATHJAX = (
+    Path(importlib.util.find_spec("sphinx-mathjax-offline").origin).parent / "static" / "mathjax"
+)
 PAGE = """\
 <!DOCTYPE html>
 <html lang="en"><head><meta charset="utf-8"><title>A page</title>
@@ -31,8 +34,10 @@ PAGE = """\
 </article></main></body></html>
 """
 SCRIPT = '<script src="mathjax/tex-chtml.js" defer></script>'
-FIGURE = ('<img src="dot.svg" width="200" height="100" '
-          'alt="Two bars side by side; the left one is the higher.">')
+FIGURE = (
+    '<img src="dot.svg" width="200" height="100" '
+    'alt="Two bars side by side; the left one is the higher.">'
+)
 COPY = """<div class="highlight"><pre tabindex="0">{}</pre>
 <button class="copybtn" onclick="
     const area = document.createElement('textarea');
@@ -47,59 +52,71 @@ GOOD = [
     COPY.format("x = 1", OF_THE_PAGE),
     COPY.format("&gt;&gt;&gt; x + 1\n2", "'x + 1'"),
     '<p id="place"><a href="#place">here</a></p><button>Press</button>',
+    (
+        '<button aria-label="Ada\'s sees old: 0.00">0.00</button><button'
+        ' aria-label="Close">\u00d7</button><label>Score of cat <input></label><input'
+        ' aria-label="Score of cat, as a number">'
+    ),
     '<p><a href="https://example.org/">a link loads nothing</a></p>',
 ]
 BAD = {  # what is said of the page: what stands on it
-    "outside request: https://example.org/dot.png":
-        FIGURE.replace("dot.svg", "https://example.org/dot.png"),
-    "outside request: http://localhost/dot.svg":  # not below the sub-path
-        FIGURE.replace("dot.svg", "/dot.svg"),
+    "outside request: https://example.org/dot.png": FIGURE.replace(
+        "dot.svg", "https://example.org/dot.png"
+    ),
+    "outside request: http://localhost/dot.svg": FIGURE.replace(  # not below the sub-path
+        "dot.svg", "/dot.svg"
+    ),
     "missing file: ": FIGURE.replace("dot.svg", "gone.svg"),
     "page error: gone is not defined": "<script>gone();</script>",
-    "formula not rendered: \\(\\frac{1":
-        '<p><span class="math">\\(\\frac{1\\)</span></p>',
-    "formula with an error: \\left(1: Extra \\left":
-        '<p><span class="math">\\(\\left(1\\)</span></p>',
-    "formula with an error: \\undefined: unknown command":
-        '<p><span class="math">\\(\\undefined\\)</span></p>',
+    "formula not rendered: \\(\\frac{1": '<p><span class="math">\\(\\frac{1\\)</span></p>',
+    "formula with an error: \\left(1: Extra \\left": (
+        '<p><span class="math">\\(\\left(1\\)</span></p>'
+    ),
+    "formula with an error: \\undefined: unknown command": (
+        '<p><span class="math">\\(\\undefined\\)</span></p>'
+    ),
     "formula not rendered: x": '<p><span class="math">x</span></p>',
-    'figure without a text: <img src="dot.svg" width="200" height="100" '
-    'alt="">': FIGURE.replace("Two bars side by side; the left one is the "
-                              "higher.", ""),
+    'figure without a text: <img src="dot.svg" width="200" height="100" alt="">': FIGURE.replace(
+        "Two bars side by side; the left one is the higher.", ""
+    ),
     "figure without a text: <img": FIGURE.replace(
         "Two bars side by side; the left one is the higher.",
-        "../_build/jupyter_execute/one two three.png"),
-    "the page scrolls sideways by": '<table><tr><td style="min-width: '
-                                    '2000px">wide</td></tr></table>',
+        "../_build/jupyter_execute/one two three.png",
+    ),
+    "the page scrolls sideways by": (
+        '<table><tr><td style="min-width: 2000px">wide</td></tr></table>'
+    ),
     "axe color-contrast": '<p style="color: #ccc">pale</p>',
     "axe label": "<input>",
-    'the keyboard does not reach <button>': '<button tabindex="-1">No'
-        '</button>',
-    "the keyboard does not reach <span>":
-        '<p><span style="cursor: pointer">press me</span></p>',
+    "axe label-content-name-mismatch": '<button aria-label="x is done">Mark as done</button>',
+    'named "Ada\'s sees Ada\'s" over the text "0 00"': (
+        '<button aria-label="Ada\'s sees Ada\'s">0.00</button>'
+    ),
+    'named "Size" over the text "score"': '<label>Score <input aria-label="Size"></label>',
+    'the keyboard does not reach <button>': '<button tabindex="-1">No</button>',
+    "the keyboard does not reach <span>": '<p><span style="cursor: pointer">press me</span></p>',
     "no copy button": '<div class="highlight"><pre>x = 1</pre></div>',
     'copies "y = 2" and not x = 1': COPY.format("x = 1", "'y = 2'"),
     "copies more than code": COPY.format("$ x", OF_THE_PAGE),
     'copies ">>> x" and not x': COPY.format("&gt;&gt;&gt; x", OF_THE_PAGE),
     "a link leads nowhere: gone.html": '<a href="gone.html">gone</a>',
-    "a link leads nowhere: good0.html#gone":
-        '<a href="good0.html#gone">gone</a>',
+    "a link leads nowhere: good0.html#gone": '<a href="good0.html#gone">gone</a>',
     "loads 1.6": FIGURE.replace("dot.svg", "large.png"),
-    "hidden without scripts: late":
+    "hidden without scripts: late": (
         '<p style="opacity: 0" id="late">late</p><script>document'
-        '.getElementById("late").style.opacity = 1</script>',
-    "cut off in print": '<pre style="overflow: auto; max-width: 600px" '
-                        f'tabindex="0">{"long " * 30}</pre>',
+        '.getElementById("late").style.opacity = 1</script>'
+    ),
+    "cut off in print": (
+        f'<pre style="overflow: auto; max-width: 600px" tabindex="0">{"long " * 30}</pre>'
+    ),
 }
-WIDE = ('<div style="overflow: auto"><span class="math">\\('
-        + "x + " * 20 + 'x\\)</span></div>')
+WIDE = '<div style="overflow: auto"><span class="math">\\(' + "x + " * 20 + 'x\\)</span></div>'
 DARK = "<style>@media (prefers-color-scheme: dark) {p {color: #ccc}}</style>"
 PHONE = '<div style="width: 500px">wider than a phone</div>'
 
 
 def copy_mathjax(folder):
-    shutil.copytree(MATHJAX / "output" / "chtml",
-                    folder / "mathjax" / "output" / "chtml")
+    shutil.copytree(MATHJAX / "output" / "chtml", folder / "mathjax" / "output" / "chtml")
     shutil.copy(MATHJAX / "tex-chtml.js", folder / "mathjax")
     shutil.copytree(MATHJAX / "ui", folder / "mathjax" / "ui")
 
@@ -110,7 +127,8 @@ def reports(tmp_path_factory):
     folder = tmp_path_factory.mktemp("pages")
     copy_mathjax(folder)
     (folder / "dot.svg").write_text(
-        '<svg xmlns="http://www.w3.org/2000/svg" width="9" height="9"/>')
+        '<svg xmlns="http://www.w3.org/2000/svg" width="9" height="9"/>'
+    )
     (folder / "large.png").write_bytes(os.urandom(1_600_000))
     cases = {f"good{n}": text for n, text in enumerate(GOOD)}
     cases |= {f"bad{n}": text for n, text in enumerate(BAD.values())}
@@ -183,33 +201,33 @@ def slide(text="", title="The second slide makes a claim.", attributes=""):
 
 ASKED = ' data-question="dog" data-shows="42 dogs"'
 BAD_SLIDES = {
-    "": slide(IMAGE.format("sharp.png")),
+    "": slide(IMAGE.format("sharp.png") + "<p>It overflows above 11.1, far below the rest.</p>"),
     "is 9": slide('<div style="height: 800px">High</div>'),
     # within the frame, and under the footer
     "and the footer begins at 68": slide('<div style="height: 545px">High</div>'),
     "is 15": slide('<p style="width: 1500px">Wide</p>'),
     "has type of 14px": slide('<p>x<sub style="font-size: 14px">i</sub></p>'),
-    "cuts code off": slide('<pre style="overflow: hidden; width: 300px">'
-                           f'{"long " * 30}</pre>'),
-    "has a figure with type of 17px": slide(IMAGE.format("sharp.png").replace(
-        "<img", '<img style="max-width: 850px"')),
+    "cuts code off": slide(f'<pre style="overflow: hidden; width: 300px">{"long " * 30}</pre>'),
+    "has a figure with type of 17px": slide(
+        IMAGE.format("sharp.png").replace("<img", '<img style="max-width: 850px"')
+    ),
     "has a figure with type of 10px": slide(IMAGE.format("tall.png")),
-    "has a figure of 1200 pixels that is 1620 wide":
-        slide(IMAGE.format("soft.png")),
+    "has a figure of 1200 pixels that is 1620 wide": slide(IMAGE.format("soft.png")),
     "axe color-contrast": slide('<p style="color: #ddd">pale</p>'),
     '"Only a name" has no sentence': slide(title="Only a name"),
     "has nothing but its title": slide().replace("<p>Some words.</p>", ""),
     'says "above" of what is not on it': slide("<p>As was said above.</p>"),
+    'says "below" of what is not on it': slide("<p>The sum below shows it.</p>"),
     'says "run the cell" of what': slide("<p>Then run the cell.</p>"),
     "has raw Markdown: **": slide("<p>Some **bold** words.</p>"),
     "has raw Markdown: | 1 | 2 |": slide("<p>| a | b |\n| 1 | 2 |</p>"),
-    "has the code of mine before its exercise":
-        slide('<div data-gives-away="mine"><pre>def mine(): 1</pre></div>'),
-    "shows its answer at once":
-        slide('<div class="answer">It is b.</div>', attributes=ASKED),
-    '"42 dogs", the answer of dog, before it':
-        slide("<p>42 dogs</p>") + slide('<p class="fragment answer">b</p>',
-                                        attributes=ASKED),
+    "has the code of mine before its exercise": slide(
+        '<div data-gives-away="mine"><pre>def mine(): 1</pre></div>'
+    ),
+    "shows its answer at once": slide('<div class="answer">It is b.</div>', attributes=ASKED),
+    '"42 dogs", the answer of dog, before it': (
+        slide("<p>42 dogs</p>") + slide('<p class="fragment answer">b</p>', attributes=ASKED)
+    ),
 }
 LINES = ("o = \\frac{u = 1}{\\ell}", "= \\sum_j a_j v_j", "u + v + w", "o_{\\text{far}} \\le t")
 OF_THE_DECK = ("has the code", "shows its answer", '"42 dogs"')
@@ -218,6 +236,7 @@ OF_THE_DECK = ("has the code", "shows its answer", '"42 dogs"')
 @pytest.fixture(scope="module")
 def deck_folder(tmp_path_factory):
     from book import slides
+
     folder = tmp_path_factory.mktemp("decks")
     copy_mathjax(folder)
     plt.imsave(folder / "sharp.png", np.ones((400, 1860, 3)))
@@ -228,12 +247,12 @@ def deck_folder(tmp_path_factory):
     for name in ("slides.css", "slides.js"):
         shutil.copy(ROOT / "book" / "static" / name, folder)
     for number, text in enumerate(BAD_SLIDES.values()):
-        (folder / f"{number:02}.slides.html").write_text(
-            DECK.format("y^2", text), "utf-8")
-    (folder / "lines.slides.html").write_text(DECK.format("y", slide("".join(
-        f'<div class="math">\\[{line}\\]</div>' for line in LINES))), "utf-8")
-    (folder / "note.slides.html").write_text(
-        DECK.format("\\left(1", slide()), "utf-8")
+        (folder / f"{number:02}.slides.html").write_text(DECK.format("y^2", text), "utf-8")
+    (folder / "lines.slides.html").write_text(
+        DECK.format("y", slide("".join(f'<div class="math">\\[{line}\\]</div>' for line in LINES))),
+        "utf-8",
+    )
+    (folder / "note.slides.html").write_text(DECK.format("\\left(1", slide()), "utf-8")
     return folder
 
 
@@ -250,8 +269,7 @@ def test_a_bad_slide_is_found(decks, number, said):
     if not said:
         assert report.problems == {}
     else:
-        assert any(said in sentence for sentence in report.problems), (
-            report.problems)
+        assert any(said in sentence for sentence in report.problems), report.problems
         assert all(views == [view] for views in report.problems.values())
 
 
@@ -263,7 +281,8 @@ def test_a_slide_is_looked_at_in_both_sizes(deck_folder, tmp_path):
         page.unlink()
     wide = "<style>@media (min-width: 1900px) {.late {height: 700px}}</style>"
     (tmp_path / "wide.slides.html").write_text(
-        DECK.format("y", slide(wide + '<div class="late">x</div>')), "utf-8")
+        DECK.format("y", slide(wide + '<div class="late">x</div>')), "utf-8"
+    )
     [report] = asyncio.run(pages.examine(tmp_path))
     assert any("the footer begins" in said for said in report.problems)
 
@@ -279,12 +298,13 @@ def test_a_printed_slide_keeps_its_room(deck_folder):
     async def room():
         async with browser.opened() as chromium:
             page = await chromium.new_page()
-            await page.goto((deck_folder / "00.slides.html").as_uri()
-                            + "?view=print")
+            await page.goto((deck_folder / "00.slides.html").as_uri() + "?view=print")
             await page.evaluate("window.deckIsReady")
             return await page.evaluate(
                 "(({padding, display, height}) => [padding, display, height])"
-                "(getComputedStyle(document.querySelector('.pdf-page section')))")
+                "(getComputedStyle(document.querySelector('.pdf-page section')))"
+            )
+
     assert asyncio.run(room()) == ["36px 64px 56px", "flex", "720px"]
 
 
@@ -302,13 +322,28 @@ def test_a_derivation_goes_down_its_signs(deck_folder, view):
             await page.goto((deck_folder / "lines.slides.html").as_uri() + view)
             await page.evaluate("window.deckIsReady")
             return await page.evaluate(SIGNS)
+
     (first, _), (second, begins), (none, _), (last, start) = asyncio.run(signs())
     assert max(first, second, last) - min(first, second, last) <= 1
     assert none is None and begins == second > start  # the longest left side begins first
 
 
-ROLE_OF = {"Q": "query", "K": "key", "V": "value", "S": "scores", "A": "weights", "q_i": "query", "k_j": "key",
-           "v_j": "value", "s_j": "scores", "a_j": "weights", "K_{ij}^2": "key", "d_k": None, "W_Q": None, "k + a": None}
+ROLE_OF = {
+    "Q": "query",
+    "K": "key",
+    "V": "value",
+    "S": "scores",
+    "A": "weights",
+    "q_i": "query",
+    "k_j": "key",
+    "v_j": "value",
+    "s_j": "scores",
+    "a_j": "weights",
+    "K_{ij}^2": "key",
+    "d_k": None,
+    "W_Q": None,
+    "k + a": None,
+}
 COLOURS = """() => [...document.querySelectorAll(".wall mjx-math")].map((math) => [...new Set(
     [...math.querySelectorAll("mjx-mi mjx-c")].map((letter) => getComputedStyle(letter).color))])"""
 
@@ -321,9 +356,14 @@ def test_letters_have_the_colours_of_their_figures(deck_folder, tmp_path):
             await page.goto((tmp_path / "roles.slides.html").as_uri() + "#/1")
             await page.evaluate("window.deckIsReady")
             return await page.evaluate(COLOURS)
+
     shutil.copytree(deck_folder, tmp_path, dirs_exist_ok=True)
-    (tmp_path / "roles.slides.html").write_text(DECK.format("y", slide("".join(
-        f'<span class="math">\\({letter}\\)</span> ' for letter in ROLE_OF))), "utf-8")
+    (tmp_path / "roles.slides.html").write_text(
+        DECK.format(
+            "y", slide("".join(f'<span class="math">\\({letter}\\)</span> ' for letter in ROLE_OF))
+        ),
+        "utf-8",
+    )
     text = rgb("#1a1a1a")
     for found, (letter, role) in zip(asyncio.run(colours()), ROLE_OF.items(), strict=True):
         assert set(found) - {text} == ({rgb(plot.COLORS[role])} if role else set()), letter
@@ -335,13 +375,17 @@ def rgb(color):
 
 # --- without a browser ------------------------------------------------------
 
+
 def test_no_chromium_is_said_in_a_sentence(tmp_path):
     """Run where no program is on the path and Playwright has fetched none."""
-    environment = {"PATH": "", "PYTHONPATH": str(ROOT),
-                   "PLAYWRIGHT_BROWSERS_PATH": str(tmp_path)}
+    environment = {"PATH": "", "PYTHONPATH": str(ROOT), "PLAYWRIGHT_BROWSERS_PATH": str(tmp_path)}
     done = subprocess.run(
         [sys.executable, "-m", "book.pages", str(tmp_path)],
-        env=environment, cwd=ROOT, capture_output=True, text=True)
+        env=environment,
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+    )
     if any(Path(path).exists() for path in browser.INSTALLED):
         pytest.skip("a browser stands where its installer puts it")
     assert done.returncode == 1

@@ -15,8 +15,8 @@ matplotlib.use("agg")
 import matplotlib.pyplot as plt  # noqa: E402
 
 import attnlib  # noqa: E402
-from attnlib import plot  # noqa: E402
-from attnlib.plot import av_product, common  # noqa: E402
+from attncourse import plot  # noqa: E402
+from attncourse.plot import av_product, common  # noqa: E402
 
 SCORES = np.array([1.0, 0.5, 2.5, -0.1])
 WEIGHTS = attnlib.softmax(SCORES)
@@ -25,15 +25,62 @@ VALUE = np.array([[0.0, 1.0], [2.0, 2.0], [3.0, 0.0], [1.0, -1.0]])
 MASKED = attnlib.mask_scores(np.ones((3, 3)), attnlib.causal_mask(3, 3))
 LINE = np.linspace(0, 1, 5)
 WORDS = ["Ada's", "old", "cat", "sleeps"]
-RECORD = {"times": [{"n": n, "is_causal": is_causal, "factor": 1, "contenders": {
-              name: {"ms": {"median": n * ms}} for name, ms in (("attnlib online", 1), ("JAX", 3))}}
-              for n in (256, 512) for is_causal in (False, True)],
-          "ladder": [{"n": 512, "steps": {name: {"ms": {"median": ms, "low": 0.9 * ms, "high": 1.1 * ms}}
-                                          for name, ms in (("naive", 9), ("1 blocks", 2))}}],
-          "memory": [{"n": n, "contender": name, "MiB": n * mib} for n in (256, 512)
-                     for name, mib in (("attnlib online", 0.1), ("torch SDPA", 0))]}
+RECORD = {
+    "times": [
+        {
+            "n": n,
+            "is_causal": is_causal,
+            "factor": 1,
+            "contenders": {
+                name: {"ms": {"median": n * ms}} for name, ms in (("attnlib online", 1), ("JAX", 3))
+            },
+        }
+        for n in (256, 512)
+        for is_causal in (False, True)
+    ],
+    "ladder": [
+        {
+            "n": 512,
+            "steps": {
+                name: {"ms": {"median": ms, "low": 0.9 * ms, "high": 1.1 * ms}}
+                for name, ms in (("naive", 9), ("1 blocks", 2))
+            },
+        }
+    ],
+    "memory": [
+        {"n": n, "contender": name, "MiB": n * mib}
+        for n in (256, 512)
+        for name, mib in (("attnlib online", 0.1), ("torch SDPA", 0))
+    ],
+}
 FIGURES = {
+    "three_kernels": (),
+    "work_of_blocks": (8,),
+    "block_of_keys_backward": (6, 2),
+    "kept_bits": (np.eye(3, dtype=bool),),
+    "scores_by_length": ({4: LINE - 0.5, 8: 2 * LINE - 1},),
+    "tilted": (1.0,),
+    "slopes_at_both_ends": (),
+    "there_and_back": (),
+    "pulls_in_plane": (VALUE, WEIGHTS, WORDS),
+    "heads_of_width": (384, 6),
+    "bar_panels": ({"a": WEIGHTS, "b": -WEIGHTS}, WORDS, ("weights", "scores")),
+    "quantile_dots": (
+        {"x": {"a": LINE, "b": LINE + 1}, "y": {"a": LINE, "b": LINE}},
+        "entropy",
+        1e-3,
+        2,
+        {"name": "formula", "a": 0.5},
+    ),
+    "chords": (lambda x: x**3, 1.0, 0.5),
+    "one_jacobian": (np.diag(WEIGHTS) - np.outer(WEIGHTS, WEIGHTS), WORDS, 2, True),
+    "score_in_fractions": (WORDS, 2),
+    "weighted_points": (np.array([1.0, 0.0, -2.0, 1.0]), WEIGHTS, WORDS),
+    "paths_to_loss": (WEIGHTS - 0.3, WORDS, 2),
+    "sums_of_rows": (SQUARE - 0.5, "dS", "query", "key"),
+    "shifted_rows": (VALUE, VALUE + 1, VALUE),
     "references": ([["it", "is", "a", "b"], ["it", "is", "a", "c"]], "it", ["a", "c"]),
+    "alike_and_found": (WORDS, WEIGHTS, WEIGHTS),
     "flow": (),
     "scores_and_weights": (SCORES, np.exp(SCORES), WEIGHTS, WORDS),
     "weights_by_temperature": ((1, 2), (WEIGHTS, WEIGHTS), WORDS),
@@ -52,8 +99,19 @@ FIGURES = {
     "convex_combination": (VALUE, WEIGHTS, WEIGHTS @ VALUE, WORDS),
     "means_so_far": (VALUE, np.cumsum(VALUE, axis=0) / np.arange(1, 5)[:, None], WORDS),
     "amounts": ({"a": {"x": 5.0, "y": -0.2}, "b": {"x": 0.9, "y": 0.1}}, ".2f", "weights"),
-    "spread_against": ((1, 2, 4, 8, 16), {"a": np.stack([LINE, LINE + 1, LINE + 2]), "b": LINE + 3}, "x", "y", "xy", (2, "level")),
-    "before_and_after": ({"a": (WEIGHTS, WEIGHTS), "b": (WEIGHTS, WEIGHTS[::-1])}, WORDS, ("scores", "scores + 3")),
+    "spread_against": (
+        (1, 2, 4, 8, 16),
+        {"a": np.stack([LINE, LINE + 1, LINE + 2]), "b": LINE + 3},
+        "x",
+        "y",
+        "xy",
+        (2, "level"),
+    ),
+    "before_and_after": (
+        {"a": (WEIGHTS, WEIGHTS), "b": (WEIGHTS, WEIGHTS[::-1])},
+        WORDS,
+        ("scores", "scores + 3"),
+    ),
     "one_query": (SCORES, WEIGHTS, VALUE, WEIGHTS @ VALUE, WORDS),
     "memory_against_n": (RECORD,),
     "time_against_n": (RECORD,),
@@ -68,7 +126,11 @@ FIGURES = {
     "kernel_blocks": (MASKED, np.where(np.isinf(MASKED), np.nan, 0.5)),
     "stalled_sums": ({"float16": 1 + LINE, "float32": 1 + 2 * LINE},),
     "rounded_scores": (1 + LINE, {"float16": 1 + np.outer(LINE, LINE)}, {"float16": 3 + LINE}),
-    "softmax_forms": ((10, 100), {kind: 1 + np.ones((2, 3, 6)) for kind in ("float16", "bfloat16", "float32")}, "scores"),
+    "softmax_forms": (
+        (10, 100),
+        {kind: 1 + np.ones((2, 3, 6)) for kind in ("float16", "bfloat16", "float32")},
+        "scores",
+    ),
     "slopes_by_spread": (1 + LINE, {16: np.ones((5, 3)), 64: np.ones((5, 3))}, {1: "a"}),
     "gradients_by_size": ((4, 16), {16: np.ones((2, 3))}, {16: np.ones((2, 3))}),
     "mask_gallery": (),
@@ -78,9 +140,19 @@ FIGURES = {
     "moved_weight": (VALUE, WEIGHTS @ VALUE, LINE, np.outer(LINE, WEIGHTS), WORDS),
     "broadcast": (VALUE[:3, :1], VALUE[:2, 0][None]),
     "two_tables": ({"a": SQUARE, "b": SQUARE}, "weights", WORDS[:2], "key", "query"),
-    "step_errors": ({"a": (LINE + 1, LINE + 1, LINE + 1, LINE + 1)}, {"a": (LINE + 0.1, LINE + 0.2)}),
+    "step_errors": (
+        {"a": (LINE + 1, LINE + 1, LINE + 1, LINE + 1)},
+        {"a": (LINE + 0.1, LINE + 0.2)},
+    ),
     "jacobian": (np.diag(WEIGHTS), np.outer(WEIGHTS, WEIGHTS), WORDS),
-    "norm_over_triangle": (np.eye(3), np.array([0.1, 0.2, 0.3]), np.eye(3), LINE[1:4], LINE[1:4], WORDS[:3]),
+    "norm_over_triangle": (
+        np.eye(3),
+        np.array([0.1, 0.2, 0.3]),
+        np.eye(3),
+        LINE[1:4],
+        LINE[1:4],
+        WORDS[:3],
+    ),
     "pulls": (VALUE[:, 0], 1.0, WEIGHTS - 0.25, WORDS),
     "product_backward": (SCORES[None], SCORES[None, :2], np.outer(SCORES, SCORES[:2]), 2, 0),
     "pushes": (VALUE, WEIGHTS, WEIGHTS @ VALUE, np.array([2.0, 2.0]), SCORES, WORDS),
@@ -88,7 +160,13 @@ FIGURES = {
     "gradient_check": (1 + LINE, {"right": np.ones((5, 3)), "wrong": np.ones((5, 3))}),
     "losses": ({"around 0": {"right": np.ones((5, 3))}, "around 5": {"right": np.ones((5, 3))}},),
     "two_maps": (np.eye(4, dtype=bool), np.tile(WEIGHTS, (4, 1)), WORDS, "ab"),
-    "emergence": (LINE, np.outer(LINE, LINE), np.outer(LINE, LINE), dict.fromkeys(range(4), SQUARE), np.eye(2, dtype=bool)),
+    "emergence": (
+        LINE,
+        np.outer(LINE, LINE),
+        np.outer(LINE, LINE),
+        dict.fromkeys(range(4), SQUARE),
+        np.eye(2, dtype=bool),
+    ),
     "looked_at_and_used": (LINE, LINE, ["a", "", "", "", "b"]),
     "by_seed": ({"a": LINE, "b": LINE}, 0.3, "line"),
     "running_pair": (LINE, LINE, LINE, LINE),
@@ -98,14 +176,28 @@ FIGURES = {
     "split_and_reshaped": (np.arange(24).reshape(4, 6), 2),
     "error_by_heads": ((1, 2, 4), np.array([[0.5, 0.51], [0.0, 0.01], [0.1, 0.2]]), 32),
     "learned_rows": ((WEIGHTS[None], SQUARE), ("one", "two"), {0: "A", 1: "B"}, 4),
+    "learned_by_step": ([0, 50, 100], dict.fromkeys("abcdef", [0.0, 0.1, 1.0]), 75),
+    "removed_heads": (np.linspace(0, 0.4, 96).reshape(16, 6), list("abcdef")),
     "cache_per_position": (["a", "b"], np.array([8.0, 128.0]), np.array([568.0, 128.0])),
     "time_by_queries": ((1, 2, 4, 8), {"a": (1, 1, 2, 4), "b": (1, 2, 4, 8)}, {"a": 2, "b": 1}),
     "processors_at_work": ((np.arange(22) % 3, np.ones(22, int)), ("a", "b")),
     "rungs": (["a", "b"], (4, 1), (16.5, 1)),
+    "next_words": ({"a": (WEIGHTS, 2), "b": (WEIGHTS, 1)},),
+    "draft_and_target": (WORDS, WEIGHTS, np.full(4, 0.25)),
+    "below_the_bound": (1 + LINE, (1 + LINE) / 3, ["a", "a", "b", "b", "b"], "x", "y"),
+    "latency_and_throughput": ((1, 8), (3.0, 5.0), (300.0, 1600.0)),
     "pages_in_memory": ({"A": (2, 0), "B": (1, 2)}, {"A": 7, "B": 5}, 4, 4),
     "attention_shapes": (),
-    "nan_on_the_way": (["not mended", "mended"], ["output", "A", "S"], np.array([[1, 1, 0], [0, 1, 0]], bool)),
-    "contract": (["a rule", "another"], ["torch", "attnlib", 1, 2], np.array([[1, 1, 0, 1], [0, 1, 0, 0]], bool)),
+    "nan_on_the_way": (
+        ["not mended", "mended"],
+        ["output", "A", "S"],
+        np.array([[1, 1, 0], [0, 1, 0]], bool),
+    ),
+    "contract": (
+        ["a rule", "another"],
+        ["torch", "attnlib", 1, 2],
+        np.array([[1, 1, 0, 1], [0, 1, 0, 0]], bool),
+    ),
     "three_limits": (("a", "b"), ((1.0, 2.0, 3.0), (2.0, 4.0, 1.0))),
     "tile_in_memory": (np.arange(12).reshape(3, 4), np.array([5, 6, 9, 10]), (4, 1)),
     "product_tiles": ((2, 3, 4), (1, 2)),
@@ -116,18 +208,34 @@ FIGURES = {
     "arcs_seen": ({"a": 1.0, "b": 9.0}, {"a": 2.0, "b": 99.0}),
     "beyond_training": (LINE, {name: (np.stack([LINE, LINE + 1]), LINE + 1) for name in "abc"}, 2),
     "angle_errors": (LINE + 1, {name: LINE + 1 for name in "abc"}),
+    "looked_at": ([WORDS, WORDS[:3] + ["runs"]], [WEIGHTS, WEIGHTS[::-1]], 2),
     "ring_steps": ([np.eye(3), np.full((3, 3), 0.5)], ("a", "b")),
     "hidden_sending": ((1.0, 2.0), (2.0, 1.0), ("short parts", "long parts")),
+    "through_the_state": (8, 1, 4, 8),
     "heads_for_positions": ([np.arange(4).repeat(4).reshape(4, 4)] * 2, ("a", "b")),
-    "error_by_ranks": ((2, 4), {"a": np.ones((2, 3)), "b": np.ones((2, 3))}, {"a": np.ones(2), "b": np.ones(2)}),
+    "error_by_ranks": (
+        (2, 4),
+        {"a": np.ones((2, 3)), "b": np.ones((2, 3))},
+        {"a": np.ones(2), "b": np.ones(2)},
+    ),
+    "residual_stream": (),
+    "wavelengths": (np.array([6.0, 60.0, 600.0]), np.array([6.0, 80.0, 4800.0]), 100),
+    "caches": (("a", "b"), np.array([10.0, 2000.0])),
 }
 
 
 def figures():
-    """Every figure in the modules of the folder, whether attnlib.plot hands it on or not."""
-    modules = [importlib.import_module(f"attnlib.plot.{found.name}") for found in pkgutil.iter_modules(plot.__path__)]
-    return {name for module in modules for name, thing in vars(module).items()
-            if inspect.isfunction(thing) and "drawn" in thing.__code__.co_name}
+    """Every figure in the modules of the folder, whether attncourse.plot hands it on or not."""
+    modules = [
+        importlib.import_module(f"attncourse.plot.{found.name}")
+        for found in pkgutil.iter_modules(plot.__path__)
+    ]
+    return {
+        name
+        for module in modules
+        for name, thing in vars(module).items()
+        if inspect.isfunction(thing) and "drawn" in thing.__code__.co_name
+    }
 
 
 @pytest.mark.parametrize("name", sorted(FIGURES))
@@ -139,7 +247,14 @@ def test_every_helper_draws_without_a_warning(name):
         plt.gcf().canvas.draw()
     assert all(axes.has_data() for axes in plt.gcf().axes)
     # on a slide, 9 points come out at 20 px (book/pages.js)
-    assert min(text.get_fontsize() for text in plt.gcf().findobj(matplotlib.text.Text) if text.get_text()) >= 9
+    assert (
+        min(
+            text.get_fontsize()
+            for text in plt.gcf().findobj(matplotlib.text.Text)
+            if text.get_text()
+        )
+        >= 9
+    )
     plt.close("all")
 
 
@@ -150,7 +265,9 @@ def test_no_helper_is_left_out():
 def test_labels_are_moved_apart_and_keep_their_order():
     heights = [0, 5, 0.2, 0.1, 9]
     moved = common.spread_out(heights, 1)
-    assert (np.diff(np.sort(moved)) >= 1 - 1e-9).all() and (np.argsort(moved) == np.argsort(heights)).all()
+    assert (np.diff(np.sort(moved)) >= 1 - 1e-9).all() and (
+        np.argsort(moved) == np.argsort(heights)
+    ).all()
     assert abs(moved - heights).max() <= 1
     assert (common.spread_out([3, 1, 2], 0.5) == [3, 1, 2]).all()
 
@@ -165,8 +282,12 @@ def test_a_hull_has_its_corners_and_no_other_point():
 
 def test_every_contender_is_named_where_its_line_ends():
     plot.memory_against_n(RECORD)
-    axes, = plt.gcf().axes
-    assert {text.get_text() for text in axes.texts} == {"attnlib online", "torch SDPA", "the output alone"}
+    (axes,) = plt.gcf().axes
+    assert {text.get_text() for text in axes.texts} == {
+        "attnlib online",
+        "torch SDPA",
+        "the output alone",
+    }
     assert all(list(line.get_xdata()) == [256, 512] for line in axes.lines)
     plt.close("all")
 
@@ -174,7 +295,7 @@ def test_every_contender_is_named_where_its_line_ends():
 def test_times_are_those_without_a_mask():
     masked = {**RECORD["times"][1], "n": 1024}
     plot.time_against_n({"times": [*RECORD["times"], masked]})
-    axes, = plt.gcf().axes
+    (axes,) = plt.gcf().axes
     assert {tuple(line.get_ydata()) for line in axes.lines} == {(256, 512), (768, 1536)}
     plt.close("all")
 
@@ -191,8 +312,10 @@ def test_a_picture_in_few_colours_is_half_as_large_and_looks_the_same():
 
 
 def test_every_curve_is_named_at_its_end_and_no_name_lies_on_another():
-    plot.spread_against((1, 10, 100), {"a": (1.0, 2.0, 3.0), "b": (1.0, 2.0, 3.1)}, "x", "y", log="x")
-    axes, = plt.gcf().axes
+    plot.spread_against(
+        (1, 10, 100), {"a": (1.0, 2.0, 3.0), "b": (1.0, 2.0, 3.1)}, "x", "y", log="x"
+    )
+    (axes,) = plt.gcf().axes
     (left, low), (also_left, high) = (axes.transData.transform(text.xy) for text in axes.texts)
     assert [text.get_text() for text in axes.texts] == ["a", "b"] and left == also_left
     assert high - low >= 9 * plt.gcf().dpi / 72  # the height of a letter
@@ -201,7 +324,7 @@ def test_every_curve_is_named_at_its_end_and_no_name_lies_on_another():
 
 def test_a_bar_has_its_number_at_its_end():
     plot.amounts({"a": {"x": 1234.0, "y": -0.5}}, ",.1f")
-    axes, = plt.gcf().axes
+    (axes,) = plt.gcf().axes
     assert [text.get_text() for text in axes.texts] == ["1,234.0", "−0.5"]
     assert [bar.get_width() for bar in axes.patches] == [1234.0, -0.5]
     plt.close("all")
@@ -210,7 +333,7 @@ def test_a_bar_has_its_number_at_its_end():
 def test_every_broken_rule_of_the_contract_is_crossed():
     kept = FIGURES["contract"][2]
     plot.contract(*FIGURES["contract"])
-    axes, = plt.gcf().axes
+    (axes,) = plt.gcf().axes
     assert [text.get_text() for text in axes.texts] == ["×"] * (~kept).sum()
     assert [label.get_rotation() for label in axes.get_xticklabels()] == [90, 90, 0, 0]
     plt.close("all")
@@ -243,5 +366,5 @@ def test_the_stored_picture_is_what_the_code_draws(name, tmp_path, request):
     plot.overview(tmp_path / "overview.png")
     plot.card(tmp_path / "card.png", tmp_path / "overview.png")
     stored, fresh = (plt.imread(folder / f"{name}.png") for folder in (chapters, tmp_path))
-    assert stored.shape == fresh.shape, "draw it again: python -m attnlib.plot chapters"
+    assert stored.shape == fresh.shape, "draw it again: python -m attncourse.plot chapters"
     assert np.sqrt(np.mean((stored - fresh) ** 2)) < 0.02

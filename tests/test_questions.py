@@ -1,17 +1,29 @@
 """Questions to predict: what each has, what predict says, and that the cell behind it agrees."""
 
+import re
+from dataclasses import replace
+
 import nbformat
 import pytest
 
-from attnlib.exercises import predict
-from attnlib.exercises.engine.questions import answered, by_chapter, questions
-from attnlib.exercises.model import Choice, Question
-from book import boxes, checks, notebooks
+from attncourse.exercises import predict
+from attncourse.exercises.engine.questions import answered, asked, by_chapter, questions
+from attncourse.exercises.model import Choice, Question
+from book import boxes, checks, editions, notebooks, slides
 
 ALL = list(questions().values())
 each = pytest.mark.parametrize("question", ALL, ids=[question.name for question in ALL])
-DOG = Question("dog", "How many dogs?", (Choice("Two.", "Cats count too."), Choice("One.", "So it is."),
-                                         Choice("None.", "Dogs count.")), right="b", shows="1 dog")
+DOG = Question(
+    "dog",
+    "How many dogs?",
+    (
+        Choice("Two.", "Cats count too."),
+        Choice("One.", "So it is."),
+        Choice("None.", "Dogs count."),
+    ),
+    right="b",
+    shows="1 dog",
+)
 
 
 def faults(question):
@@ -19,7 +31,11 @@ def faults(question):
     texts = [text for choice in question.choices for text in (choice.text, choice.because)]
     found = [f"{len(question.choices)} choices"] if len(question.choices) not in (3, 4) else []
     found += [f"no choice {question.right}"] if question.right not in question.lettered else []
-    found += [f"no sentence: {text}" for text in (question.text, *texts) if not text.strip().endswith((".", "?"))]
+    found += [
+        f"no sentence: {text}"
+        for text in (question.text, *texts)
+        if not text.strip().endswith((".", "?"))
+    ]
     found += ["two choices are alike"] if len(set(texts)) < len(texts) else []
     return found + ([] if question.shows.strip() else ["nothing that its cell shows"])
 
@@ -29,10 +45,17 @@ def test_a_question_is_whole(question):
     assert faults(question) == []
 
 
-@pytest.mark.parametrize("choices, right, shows", [
-    (DOG.choices[:2], "b", "1 dog"), (DOG.choices, "d", "1 dog"), (DOG.choices, "b", " "),
-    ((*DOG.choices, Choice("Four", "So many.")), "b", "1 dog"), ((*DOG.choices, Choice("Four.", "")), "b", "1 dog"),
-    ((*DOG.choices, DOG.choices[0]), "b", "1 dog")])
+@pytest.mark.parametrize(
+    "choices, right, shows",
+    [
+        (DOG.choices[:2], "b", "1 dog"),
+        (DOG.choices, "d", "1 dog"),
+        (DOG.choices, "b", " "),
+        ((*DOG.choices, Choice("Four", "So many.")), "b", "1 dog"),
+        ((*DOG.choices, Choice("Four.", "")), "b", "1 dog"),
+        ((*DOG.choices, DOG.choices[0]), "b", "1 dog"),
+    ],
+)
 def test_a_broken_question_is_found(choices, right, shows):
     assert faults(DOG) == [] != faults(Question("dog", DOG.text, choices, right, shows))
 
@@ -43,42 +66,65 @@ def disagreement(question, notebook):
     places = [i for i, cell in enumerate(cells) if boxes.asked_in(cell.source) == question.name]
     if len(places) != 1:
         return f"asked in {len(places)} cells"
-    asking, *behind = cells[places[0]:]
+    asking, *behind = cells[places[0] :]
     if not behind or "hide-output" not in checks.tags(behind[0]):
         return "the output of the cell behind it is not folded: tag it hide-output"
     shown = "\n".join(checks.output_texts(behind[0]))
-    if question.text.split("\n")[0][:40] not in "\n".join(checks.output_texts(asking)):
-        return "asked in other words: fill the chapter again"
+    if asked(question) != "\n".join(checks.output_texts(asking)).strip():
+        return "asked in other words or in another order: fill the chapter again"
     return "" if question.shows in shown else f"the cell behind it prints {shown!r}"
 
 
-@pytest.mark.parametrize("chapter, question", [
-    (chapter, question) for chapter, asked in by_chapter().items() for question in asked],
-    ids=lambda value: getattr(value, "name", ""))
+@pytest.mark.parametrize(
+    "chapter, question",
+    [(chapter, question) for chapter, asked in by_chapter().items() for question in asked],
+    ids=lambda value: getattr(value, "name", ""),
+)
 def test_the_cell_behind_it_agrees(chapter, question):
-    path, = notebooks.CHAPTERS.glob(f"{chapter}*.ipynb")  # a folder may have a shorter name: c13_streaming
+    (path,) = notebooks.CHAPTERS.glob(
+        f"{chapter}*.ipynb"
+    )  # a folder may have a shorter name: c13_streaming
     assert disagreement(question, nbformat.read(path, as_version=4)) == ""
 
 
 def asking(shown="1 dog\n", tags=("hide-output",), source='predict("dog")'):
     def code(source, text, **metadata):
-        return nbformat.v4.new_code_cell(source, metadata=metadata, outputs=[
-            nbformat.v4.new_output("stream", name="stdout", text=text)])
-    return nbformat.v4.new_notebook(cells=[
-        code(source, DOG.text), nbformat.v4.new_markdown_cell("So:"), code("dogs()", shown, tags=list(tags))])
+        return nbformat.v4.new_code_cell(
+            source,
+            metadata=metadata,
+            outputs=[nbformat.v4.new_output("stream", name="stdout", text=text)],
+        )
+
+    return nbformat.v4.new_notebook(
+        cells=[
+            code(source, asked(DOG)),
+            nbformat.v4.new_markdown_cell("So:"),
+            code("dogs()", shown, tags=list(tags)),
+        ]
+    )
 
 
-@pytest.mark.parametrize("change, said", [
-    ({}, ""), ({"shown": "2 dogs\n"}, "prints '2 dogs"), ({"tags": ()}, "not folded"),
-    ({"source": 'predict("cat")'}, "in 0 cells")])
+@pytest.mark.parametrize(
+    "change, said",
+    [
+        ({}, ""),
+        ({"shown": "2 dogs\n"}, "prints '2 dogs"),
+        ({"tags": ()}, "not folded"),
+        ({"source": 'predict("cat")'}, "in 0 cells"),
+    ],
+)
 def test_a_cell_that_does_not_agree_is_found(change, said):
     found = disagreement(DOG, asking(**change))
     assert said in found and bool(said) == bool(found)
 
 
 def test_every_question_of_a_notebook_is_known():
-    asked = [boxes.asked_in(cell.source) for path in notebooks.notebook_paths()
-             for cell in nbformat.read(path, as_version=4).cells if cell.cell_type == "code"]
+    asked = [
+        boxes.asked_in(cell.source)
+        for path in notebooks.notebook_paths()
+        for cell in nbformat.read(path, as_version=4).cells
+        if cell.cell_type == "code"
+    ]
     assert sorted(filter(None, asked)) == sorted(questions())
     assert len(questions()) == sum(map(len, by_chapter().values())), "two questions have one name"
 
@@ -88,7 +134,75 @@ def test_a_chapter_with_questions_has_three_or_more(chapter):
     assert len(by_chapter()[chapter]) >= 3
 
 
+# --- the order of the choices ---
+
+
+def share(questions, letter, right):
+    return sum(right(question) == letter for question in questions) / len(questions)
+
+
+@pytest.mark.parametrize("count", [3, 4])
+def test_the_right_choice_is_in_no_favourite_place(count):
+    asked = [question for question in ALL if len(question.choices) == count]
+    seen, written = (
+        [share(asked, letter, right) for letter in "abcd"[:count]]
+        for right in (lambda asked: asked.right_letter, lambda asked: asked.right)
+    )
+    assert all(0.6 < count * part < 1.5 for part in seen), seen
+    assert not all(0.6 < count * part < 1.5 for part in written), "they are written in a fair order"
+
+
+def test_the_order_depends_on_nothing_but_the_name():
+    assert [choice.text for choice in DOG.lettered.values()] == ["None.", "One.", "Two."]
+    others = replace(DOG, text="?", choices=tuple(map(Choice, "xyz", "xyz")))
+    assert others.right_letter == DOG.right_letter
+    cat = replace(DOG, name="cat", right="a")
+    assert [choice.text for choice in cat.lettered.values()] == ["Two.", "None.", "One."]
+    assert cat.right_letter == "a"
+
+
+def test_a_choice_that_speaks_of_the_others_stays_below_them():
+    whole = re.compile(r"Both|Neither: it|All (two|three|four)[:,] |None of (them|these)")
+    for question in ALL:
+        shown = list(question.lettered.values())
+        written = [choice for choice in question.choices if choice.last]
+        assert shown[len(shown) - len(written) :] == written
+        assert sorted(map(id, shown)) == sorted(map(id, question.choices))
+        if any(whole.match(choice.text) for choice in shown if not choice.last):
+            assert question.name in {
+                "gather_or_ring",
+                "hidden_from",
+            }  # these two speak of what is asked for
+
+
+@each
+def test_box_slide_lecturers_page_and_predict_show_one_order(question, capsys):
+    letter, lettered = question.right_letter, [*question.lettered.items()]
+    as_html = [(letter, boxes.words(choice.text)) for letter, choice in lettered]
+    box = boxes.question_box(question.name).astext()
+    assert re.findall(r"<summary>(\w)\) (.*?)</summary>", box) == as_html
+    slide = slides.Slide()
+    slides.ask(slide, question)
+    wall = slides.in_columns(slide.parts)
+    card = r'<span>(.*?)</span><span class="counts">'
+    assert re.findall(rf"<li[^>]*>{card}", wall) == [text for _, text in as_html]
+    assert re.findall(rf'<li class="[^"]*right"[^>]*>{card}', wall) == [dict(as_html)[letter]]
+    cards = [other.upper() for other, _ in lettered]
+    assert re.findall(r'aria-label="(\w), first vote"', wall) == cards
+    assert f"<b>{letter.upper()}.</b>" in wall
+    lecturers = editions.as_item(question)
+    for other, choice in lettered:
+        assert (
+            f"**{other}) {choice.text}**" if other == letter else f'- {other}) "{choice.text}"'
+        ) in lecturers
+    predict(question.name)
+    asked = " ".join(capsys.readouterr().out.split())
+    places = [asked.index(f"{letter}) {choice.text}") for letter, choice in lettered]
+    assert places == sorted(places)
+
+
 # --- what predict says ---
+
 
 def said(capsys, *words):
     predict(*words)
@@ -102,7 +216,7 @@ def test_predict_asks_and_then_answers(capsys, question):
         assert f"{letter}) {choice.text}" in asked and choice.because not in asked
         answer = said(capsys, question.name, letter)
         assert choice.because in answer
-        assert (" Yes. " in answer) == (letter == question.right) != (" No. " in answer)
+        assert (" Yes. " in answer) == (letter == question.right_letter) != (" No. " in answer)
 
 
 def test_lines_fit_a_cell(capsys):
@@ -118,8 +232,16 @@ def test_an_unknown_name_gets_the_nearest(capsys):
     assert "in quotes" in said(capsys, predict)
 
 
-@pytest.mark.parametrize("given, expected", [
-    ("B", "One. Yes."), (" b) ", "One. Yes."), ("e", "has the choices a, b and c; got 'e'."),
-    (2, "got 2."), ("one", 'got \'one\'. Did you mean "b"?'), (["b"], "has the choices")])
+@pytest.mark.parametrize(
+    "given, expected",
+    [
+        ("B", "One. Yes."),
+        (" b) ", "One. Yes."),
+        ("e", "has the choices a, b and c; got 'e'."),
+        (2, "got 2."),
+        ("one", 'got \'one\'. Did you mean "b"?'),
+        (["b"], "has the choices"),
+    ],
+)
 def test_an_unknown_choice_gets_the_nearest(given, expected):
     assert expected in answered(DOG, given)

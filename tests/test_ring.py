@@ -1,4 +1,6 @@
-"""Ring attention: several processes against dense attention in one; and what happens when one of them dies."""
+"""Ring attention: several processes against dense attention in one; and what happens when one of
+them dies.
+"""
 
 import datetime
 import doctest
@@ -18,9 +20,9 @@ import numpy as np
 import pytest
 import torch
 import torch.distributed as dist
+from helpers import D_K, D_V, HAS_DEVICE, TOLERANCES, normal
 
 from attnlib import attention, causal_mask, merge_partials, online_torch, window_mask
-from helpers import D_K, D_V, HAS_DEVICE, TOLERANCES, normal
 
 if not (dist.is_available() and dist.is_gloo_available() and hasattr(os, "fork")):
     pytest.skip("needs torch.distributed with gloo, and fork", allow_module_level=True)
@@ -34,14 +36,19 @@ LATEST = 100  # seconds; a hanging test ends there
 
 # --- running code in several processes ---
 
+
 def run_ranks(work, size, folder, timeout=60, awaited=None):
-    """work(rank, size) in each of `size` processes: what it returned, or a RuntimeError's text; None if nothing.
+    """work(rank, size) in each of `size` processes: what it returned, or a RuntimeError's text;
+    None if nothing.
 
     Only the first `awaited` processes are waited for.
     """
     context = multiprocessing.get_context("forkserver")  # imports torch once for all of them
     context.set_forkserver_preload(["attnlib.ring"])
-    processes = [context.Process(target=one_rank, args=(work, rank, size, folder, timeout)) for rank in range(size)]
+    processes = [
+        context.Process(target=one_rank, args=(work, rank, size, folder, timeout))
+        for rank in range(size)
+    ]
     for process in processes:
         process.start()
     end_all(processes, processes[:awaited])
@@ -62,8 +69,13 @@ def end_all(processes, awaited):
 
 def one_rank(work, rank, size, folder, timeout):
     torch.set_num_threads(1)
-    dist.init_process_group("gloo", init_method=f"file://{folder}/store", rank=rank, world_size=size,
-                            timeout=datetime.timedelta(seconds=timeout))
+    dist.init_process_group(
+        "gloo",
+        init_method=f"file://{folder}/store",
+        rank=rank,
+        world_size=size,
+        timeout=datetime.timedelta(seconds=timeout),
+    )
     try:
         result = work(rank, size)
     except RuntimeError as error:
@@ -75,11 +87,21 @@ def one_rank(work, rank, size, folder, timeout):
 
 # --- what each process computes ---
 
+
 def whole(n_q=24, n_k=24, dtype=torch.float64, heads=4, heads_kv=2):
     """Query, key, value and the gradients of output and log-sum-exp, of the whole sequence."""
-    shapes = (2, heads, n_q, D_K), (2, heads_kv, n_k, D_K), (2, heads_kv, n_k, D_V), (2, heads, n_q, D_V)
-    arrays = [torch.from_numpy(normal(*shape, seed=seed)).to(dtype) for seed, shape in enumerate(shapes)]
-    return *arrays, torch.from_numpy(normal(2, heads, n_q, 1, seed=9)).to(torch.promote_types(dtype, torch.float32))
+    shapes = (
+        (2, heads, n_q, D_K),
+        (2, heads_kv, n_k, D_K),
+        (2, heads_kv, n_k, D_V),
+        (2, heads, n_q, D_V),
+    )
+    arrays = [
+        torch.from_numpy(normal(*shape, seed=seed)).to(dtype) for seed, shape in enumerate(shapes)
+    ]
+    return *arrays, torch.from_numpy(normal(2, heads, n_q, 1, seed=9)).to(
+        torch.promote_types(dtype, torch.float32)
+    )
 
 
 def everything(attend, query, key, value, grad_output, grad_lse, **options):
@@ -108,16 +130,23 @@ def problem(name, dtype=None):
 
 def parts_of(name, rank, size, group=None):
     arrays, options = problem(name)
-    return everything(functools.partial(ring.attention, group=group),
-                      *(ring.shard(array, rank, size) for array in arrays), **options)
+    return everything(
+        functools.partial(ring.attention, group=group),
+        *(ring.shard(array, rank, size) for array in arrays),
+        **options,
+    )
 
 
 def all_problems(rank, size):
     results = {name: parts_of(name, rank, size) for name in PROBLEMS}
     results["events"] = events(rank, size)
     results["scores"] = scores_computed(rank, size)
-    results["unlike"] = complaint(rank, size, [array[..., :24 - 2 * (rank == 1), :] for array in whole()[:3]])
-    results["odd"] = complaint(rank, size, [array[..., :5, :] for array in whole()[:3]], is_causal=True)
+    results["unlike"] = complaint(
+        rank, size, [array[..., : 24 - 2 * (rank == 1), :] for array in whole()[:3]]
+    )
+    results["odd"] = complaint(
+        rank, size, [array[..., :5, :] for array in whole()[:3]], is_causal=True
+    )
     groups = [dist.new_group(ranks) for ranks in ([0, 2], [1, 3])]
     results["groups"] = parts_of("causal", dist.get_rank(groups[rank % 2]), 2, groups[rank % 2])
     return results
@@ -125,21 +154,30 @@ def all_problems(rank, size):
 
 def events(rank, size):
     """The order in which messages and computing begin and are waited for."""
-    seen, watched = [], (ring.pass_on, ring.arrived, online_torch.forward, online_torch.backward_blocks)
+    seen, watched = (
+        [],
+        (ring.pass_on, ring.arrived, online_torch.forward, online_torch.backward_blocks),
+    )
 
     def noting(function, *args):
         seen.append(function.__name__)
         return function(*args)
 
-    pass_on, arrived, forward, backward_blocks = (functools.partial(noting, function) for function in watched)
-    with (patch.multiple(ring, pass_on=pass_on, arrived=arrived),
-          patch.multiple(online_torch, forward=forward, backward_blocks=backward_blocks)):
+    pass_on, arrived, forward, backward_blocks = (
+        functools.partial(noting, function) for function in watched
+    )
+    with (
+        patch.multiple(ring, pass_on=pass_on, arrived=arrived),
+        patch.multiple(online_torch, forward=forward, backward_blocks=backward_blocks),
+    ):
         parts_of("causal", rank, size)
     return seen
 
 
 def scores_computed(rank, size):
-    """How many scores this rank computes in the forward pass of a causal problem, masked ones left out."""
+    """How many scores this rank computes in the forward pass of a causal problem, masked ones left
+    out.
+    """
     counts = []
 
     def counting(query, key, value, attn_mask, window, *options):
@@ -170,6 +208,7 @@ def results(tmp_path_factory):
 
 # --- equal to dense attention ---
 
+
 @pytest.mark.parametrize("name", [name for name in PROBLEMS if name != "bfloat16"])
 def test_parts_make_up_dense_attention(results, name):
     assert_whole([result[name] for result in results], name)
@@ -193,7 +232,9 @@ def test_bfloat16_is_as_close_as_dense_attention_allows(results):
     arrays, options = problem("bfloat16")
     exact = everything(attention, *(array.double() for array in arrays), **options)
     dense = everything(attention, *arrays, **options)
-    for got, plain, exact in zip(zip(*(result["bfloat16"] for result in results)), dense, exact, strict=True):
+    for got, plain, exact in zip(
+        zip(*(result["bfloat16"] for result in results)), dense, exact, strict=True
+    ):
         got = ring.unshard(got)
         assert got.dtype == plain.dtype
         assert (got - exact).square().mean() ** 0.5 <= 2 * (plain - exact).square().mean() ** 0.5
@@ -203,6 +244,7 @@ def by_kernels(rank, size):
     """A causal problem whose parts are computed by Triton's kernels, in the interpreter."""
     os.environ["TRITON_INTERPRET"] = "1"  # before Triton is imported
     from attnlib import flash_triton
+
     with patch.object(ring, "kernels_for", lambda *_: flash_triton):
         return parts_of("float32", rank, size)
 
@@ -213,20 +255,43 @@ def test_parts_may_be_computed_by_kernels(tmp_path):
 
 
 def test_parts_of_kernels_are_merged_before_they_are_rounded():
-    """32 parts of bfloat16 that are rounded one by one lose more than the merged output does by its one rounding."""
+    """32 parts of bfloat16 that are rounded one by one lose more than the merged output does by its
+    one rounding.
+    """
     pytest.importorskip("triton")
     from attnlib import flash_triton
-    arrays = [torch.from_numpy(normal(1, 1, n, 32, seed=seed)).to(torch.bfloat16) for seed, n in enumerate((16, 512, 512, 16))]
+
+    arrays = [
+        torch.from_numpy(normal(1, 1, n, 32, seed=seed)).to(torch.bfloat16)
+        for seed, n in enumerate((16, 512, 512, 16))
+    ]
     query, key, value, grad = (array.to("cuda" if HAS_DEVICE else "cpu") for array in arrays)
     with patch.object(ring, "kernels_for", lambda *_: flash_triton):
-        parts = [ring.attend(query, *part, False, 0.2, None, None) for part in zip(key.chunk(32, 2), value.chunk(32, 2))]
+        parts = [
+            ring.attend(query, *part, False, 0.2, None, None)
+            for part in zip(key.chunk(32, 2), value.chunk(32, 2))
+        ]
         output, lse = merged(parts)
-        shares = ring.gradients(query, key[..., :16, :], value[..., :16, :], output, lse, grad, 0 * lse, False, 0.2, None, None)
+        shares = ring.gradients(
+            query,
+            key[..., :16, :],
+            value[..., :16, :],
+            output,
+            lse,
+            grad,
+            0 * lse,
+            False,
+            0.2,
+            None,
+            None,
+        )
     assert {array.dtype for array in (output, lse, *shares)} == {torch.float32}
 
     exact = attention(*(array.double() for array in (query, key, value)), scale=0.2, impl="dense")
     rounded, _ = merged([(part.bfloat16().float(), of) for part, of in parts])
-    error, error_of_rounded = ((whole.bfloat16() - exact).square().mean() ** 0.5 for whole in (output, rounded))
+    error, error_of_rounded = (
+        (whole.bfloat16() - exact).square().mean() ** 0.5 for whole in (output, rounded)
+    )
     assert error < 0.9 * error_of_rounded
 
 
@@ -235,25 +300,40 @@ def merged(parts):
 
 
 def test_kernels_are_for_cuda_tensors_that_they_take():
-    from attnlib import api
     from types import SimpleNamespace
+
+    from attnlib import api
+
     pytest.importorskip("triton")
     from attnlib import flash_triton
+
     like = {"is_cuda": True, "ndim": 4, "shape": (2, 4, 6, 8)}
     with patch.object(flash_triton, "unsupported", lambda *_: None):
-        chosen = [ring.kernels_for(*3 * [SimpleNamespace(**like | change)])
-                  for change in ({}, {"is_cuda": False}, {"ndim": 3})]
+        chosen = [
+            ring.kernels_for(*3 * [SimpleNamespace(**like | change)])
+            for change in ({}, {"is_cuda": False}, {"ndim": 3})
+        ]
     assert chosen == [flash_triton if api.HAS_TRITON else None, None, None]
 
 
 # --- the ring ---
 
+
 def test_messages_are_under_way_while_ranks_compute(results):
     forward = [*["pass_on", "forward", "arrived"] * (SIZE - 1), "forward"]
-    # Backward: keys leave before the computing, the sums of their gradients are waited for after it.
-    first, then = ["pass_on", "backward_blocks", "pass_on", "arrived"], ["pass_on", "backward_blocks", "arrived"]
+    # Backward: keys leave before the computing, the sums of their gradients are waited for after
+    # it.
+    first, then = (
+        ["pass_on", "backward_blocks", "pass_on", "arrived"],
+        ["pass_on", "backward_blocks", "arrived"],
+    )
     last = ["backward_blocks", "arrived", "pass_on", "arrived"]
-    assert results[0]["events"] == [*forward, *first, *[*then, "pass_on", "arrived"] * (SIZE - 2), *last]
+    assert results[0]["events"] == [
+        *forward,
+        *first,
+        *[*then, "pass_on", "arrived"] * (SIZE - 2),
+        *last,
+    ]
 
 
 def test_all_ranks_have_the_same_work(results):
@@ -271,6 +351,7 @@ def test_an_odd_part_cannot_be_causal(results):
 
 
 # --- who holds what ---
+
 
 @pytest.mark.parametrize("size", [1, 2, 3, 4, 7])
 def test_meetings_make_up_the_causal_mask(size):
@@ -305,6 +386,7 @@ def test_examples():
 
 # --- a rank that dies, a rank that hangs, and the command ---
 
+
 def falls_out(rank, size, how=None):
     """The last rank stops answering in the second step."""
     computed = []
@@ -322,7 +404,9 @@ def falls_out(rank, size, how=None):
 
 @pytest.mark.parametrize("how", [signal.SIGKILL, signal.SIGSTOP], ids=["dies", "hangs"])
 def test_the_others_fail_with_a_sentence(tmp_path, how):
-    first, second, third = run_ranks(functools.partial(falls_out, how=how), 3, tmp_path, timeout=3, awaited=2)
+    first, second, third = run_ranks(
+        functools.partial(falls_out, how=how), 3, tmp_path, timeout=3, awaited=2
+    )
     assert third is None
     assert "rank 0 of 3 waited in vain for rank 2: a rank has died, or sent nothing" in first
     assert "rank 1 of 3 waited in vain for rank 0" in second
@@ -342,20 +426,30 @@ def chapters_processes():
 def test_a_rank_that_hangs_in_the_chapter_ends_with_the_others():
     start = time.monotonic()
     with pytest.raises(RuntimeError, match="Timed out"):
-        chapters_processes()("\nimport time\ntime.sleep(1000 * rank)\ndist.all_reduce(torch.ones(1))", 2)
+        chapters_processes()(
+            "\nimport time\ntime.sleep(1000 * rank)\ndist.all_reduce(torch.ones(1))", 2
+        )
     assert time.monotonic() - start < 60
 
 
 def run(*command):
     environment = {name: value for name, value in os.environ.items() if name != "RANK"}
-    return subprocess.run([sys.executable, "-m", *command], cwd=ROOT, capture_output=True, text=True, timeout=LATEST,
-                          env=environment)
+    return subprocess.run(
+        [sys.executable, "-m", *command],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        timeout=LATEST,
+        env=environment,
+    )
 
 
 def test_the_command_compares_with_dense_attention():
     done = run("torch.distributed.run", "--standalone", *ring.COMMAND.split()[1:])
     assert done.returncode == 0, done.stderr
-    assert re.fullmatch(r"ring attention in 2 processes on \w+, .* equal those of dense attention .*\n", done.stdout)
+    assert re.fullmatch(
+        r"ring attention in 2 processes on \w+, .* equal those of dense attention .*\n", done.stdout
+    )
 
 
 def test_the_command_alone_says_how_to_start_it():

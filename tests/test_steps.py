@@ -4,17 +4,41 @@ import math
 
 import numpy as np
 import pytest
+import reference
 import torch
+from helpers import (
+    BATCH,
+    D_K,
+    D_V,
+    HEADS,
+    N_K,
+    N_Q,
+    assert_close,
+    bounded,
+    each_library,
+    each_library_and_dtype,
+    in_library,
+    mask_shapes,
+    no_warnings,
+    normal,
+    random_mask,
+    to_float64,
+    to_library,
+)
 from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import array_shapes, arrays
 
-import reference
 from attnlib import (
-    attention, attention_backward, av_product, log_softmax, logsumexp, mask_scores, raw_scores, softmax)
-from helpers import (
-    BATCH, D_K, D_V, HEADS, N_K, N_Q, assert_close, bounded, each_library, each_library_and_dtype, in_library,
-    mask_shapes, no_warnings, normal, random_mask, to_float64, to_library)
+    attention,
+    attention_backward,
+    av_product,
+    log_softmax,
+    logsumexp,
+    mask_scores,
+    raw_scores,
+    softmax,
+)
 
 pytestmark = no_warnings
 ROW = np.array([1.0, 0.5, 2.5, -0.1])
@@ -48,6 +72,7 @@ each_step = pytest.mark.parametrize("step", STEPS, ids=lambda step: step.__name_
 
 # --- raw scores and the AV product ---
 
+
 @pytest.mark.parametrize("scale", [None, 0.7, 0, -2, np.float32(0.5)])
 @each_library_and_dtype
 def test_raw_scores(library, dtype, scale):
@@ -71,10 +96,13 @@ def test_products_of_size_0(library, sizes):
     (query, key), _ = in_library(library, (normal(n_q, 5), normal(n_k, 5)))
     scores = raw_scores(query, key)
     assert_close(scores, np.zeros((n_q, n_k)), like=query)
-    assert_close(av_product(scores, to_library(library, normal(n_k, d))), np.zeros((n_q, d)), like=query)
+    assert_close(
+        av_product(scores, to_library(library, normal(n_k, d))), np.zeros((n_q, d)), like=query
+    )
 
 
 # --- masks ---
+
 
 @pytest.mark.parametrize("kind", ["boolean", "floating"])
 @pytest.mark.parametrize("shape", mask_shapes(SCORES.shape), ids=str)
@@ -89,18 +117,29 @@ def test_mask_scores(library, shape, kind):
 @pytest.mark.parametrize("kind", ["boolean", "floating"])
 @each_library_and_dtype
 def test_a_masked_score_is_minus_inf_whatever_it_was(library, dtype, kind):
-    mask = np.array([True, False, False, False]) if kind == "boolean" else np.array([0.0, *[-np.inf] * 3])
-    (scores,), mask = in_library(library, (np.array([[1.0, np.nan, np.inf, -np.inf]]),), mask, dtype)
-    assert_close(mask_scores(scores, mask), np.array([[1.0, -np.inf, -np.inf, -np.inf]]), like=scores)
+    mask = (
+        np.array([True, False, False, False])
+        if kind == "boolean"
+        else np.array([0.0, *[-np.inf] * 3])
+    )
+    (scores,), mask = in_library(
+        library, (np.array([[1.0, np.nan, np.inf, -np.inf]]),), mask, dtype
+    )
+    assert_close(
+        mask_scores(scores, mask), np.array([[1.0, -np.inf, -np.inf, -np.inf]]), like=scores
+    )
 
 
 @each_library
 def test_an_unmasked_score_stays_whatever_it_is(library):
     scores = to_library(library, np.array([[np.nan, np.inf, -np.inf, 1e300]]))
-    assert_close(mask_scores(scores, to_library(library, np.array(True))), to_float64(scores), like=scores)
+    assert_close(
+        mask_scores(scores, to_library(library, np.array(True))), to_float64(scores), like=scores
+    )
 
 
 # --- softmax, log-sum-exp and log-softmax ---
+
 
 @pytest.mark.parametrize("axis", [-4, -3, -2, -1, 0, 1, 2, 3, np.int64(1)])
 @each_step
@@ -139,7 +178,9 @@ def test_shifted_scores(library, shift):
     scores, shifted = to_library(library, SCORES), to_library(library, SCORES + shift)
     assert_close(softmax(shifted), to_float64(softmax(scores)), like=scores, tolerance=1e-11)
     assert_close(logsumexp(shifted), to_float64(logsumexp(scores)) + shift, like=scores)
-    assert_close(log_softmax(shifted), to_float64(log_softmax(scores)), like=scores, tolerance=1e-11)
+    assert_close(
+        log_softmax(shifted), to_float64(log_softmax(scores)), like=scores, tolerance=1e-11
+    )
 
 
 @each_library_and_dtype
@@ -148,7 +189,9 @@ def test_a_row_of_minus_inf(library, dtype):
     log2 = np.log(2)
     assert_close(softmax(scores), np.array([[0.0, 0, 0], [0.5, 0, 0.5]]), like=scores)
     assert_close(logsumexp(scores), np.array([-np.inf, log2]), like=scores)
-    assert_close(log_softmax(scores), np.array([[-np.inf] * 3, [-log2, -np.inf, -log2]]), like=scores)
+    assert_close(
+        log_softmax(scores), np.array([[-np.inf] * 3, [-log2, -np.inf, -log2]]), like=scores
+    )
 
 
 @pytest.mark.parametrize("number", [np.nan, np.inf])
@@ -163,7 +206,9 @@ def test_nan_and_inf_stay_in_their_row(library, step, number):
     assert_close(step(scores), expected, like=scores)
 
 
-@pytest.mark.parametrize("shape, axis", [((0,), 0), ((3, 0), -1), ((0, 3), -1), ((0, 3), 0), ((2, 0, 3), 1)])
+@pytest.mark.parametrize(
+    "shape, axis", [((0,), 0), ((3, 0), -1), ((0, 3), -1), ((0, 3), 0), ((2, 0, 3), 1)]
+)
 @each_library
 def test_sizes_of_0(library, shape, axis):
     scores = to_library(library, np.zeros(shape))
@@ -173,8 +218,11 @@ def test_sizes_of_0(library, shape, axis):
     assert_close(logsumexp(scores, axis), np.full(left, -np.inf), like=scores)
 
 
-any_scores = arrays(np.float64, array_shapes(min_dims=1, max_dims=3, max_side=5),
-                    elements=st.just(-np.inf) | st.floats(-1e4, 1e4) | st.sampled_from([-1e30, 1e30]))
+any_scores = arrays(
+    np.float64,
+    array_shapes(min_dims=1, max_dims=3, max_side=5),
+    elements=st.just(-np.inf) | st.floats(-1e4, 1e4) | st.sampled_from([-1e30, 1e30]),
+)
 
 
 @pytest.mark.parametrize("library", ["numpy", "torch"])
@@ -190,9 +238,16 @@ def test_whatever_scores(library, scores):
 
 # --- arguments and results ---
 
-GIVEN = {"query": QUERY, "key": normal(*QUERY.shape[:2], N_K, D_K), "value": normal(*QUERY.shape[:2], N_K, D_V),
-         "scores": SCORES, "weights": SCORES, "grad_output": normal(BATCH, HEADS, N_Q, D_V),
-         "attn_mask": random_mask("floating", SCORES.shape), "all_true": np.ones((N_Q, N_K), dtype=bool)}
+GIVEN = {
+    "query": QUERY,
+    "key": normal(*QUERY.shape[:2], N_K, D_K),
+    "value": normal(*QUERY.shape[:2], N_K, D_V),
+    "scores": SCORES,
+    "weights": SCORES,
+    "grad_output": normal(BATCH, HEADS, N_Q, D_V),
+    "attn_mask": random_mask("floating", SCORES.shape),
+    "all_true": np.ones((N_Q, N_K), dtype=bool),
+}
 CALLS = {
     "raw_scores": lambda given: raw_scores(given["query"], given["key"], scale=1),
     "mask_scores": lambda given: mask_scores(given["scores"], given["attn_mask"]),
@@ -201,15 +256,33 @@ CALLS = {
     "logsumexp": lambda given: logsumexp(given["scores"]),
     "log_softmax": lambda given: log_softmax(given["scores"]),
     "av_product": lambda given: av_product(given["weights"], given["value"]),
-    "attention": lambda given: attention(given["query"], given["key"], given["value"], given["attn_mask"],
-                                         is_causal=True, softcap=2, enable_gqa=True, return_lse=True),
+    "attention": lambda given: attention(
+        given["query"],
+        given["key"],
+        given["value"],
+        given["attn_mask"],
+        is_causal=True,
+        softcap=2,
+        enable_gqa=True,
+        return_lse=True,
+    ),
     "attention_backward": lambda given: attention_backward(
-        given["query"], given["key"], given["value"], given["grad_output"], given["attn_mask"], softcap=2),
+        given["query"],
+        given["key"],
+        given["value"],
+        given["grad_output"],
+        given["attn_mask"],
+        softcap=2,
+    ),
 }
 
 
 def memory(array):
-    return array.__array_interface__["data"][0] if isinstance(array, np.ndarray) else array.untyped_storage().data_ptr()
+    return (
+        array.__array_interface__["data"][0]
+        if isinstance(array, np.ndarray)
+        else array.untyped_storage().data_ptr()
+    )
 
 
 @pytest.mark.parametrize("name", CALLS)
@@ -233,12 +306,16 @@ def test_results_may_be_written_to(name):
         array[...] = 0  # a read-only view, as np.broadcast_to gives, would raise
 
 
-@pytest.mark.parametrize("dtype, magnitude", [("float16", 1e4), ("float32", 1e4), ("float32", 1e-30),
-                                              ("float64", 1e4), ("float64", 1e-200)])
+@pytest.mark.parametrize(
+    "dtype, magnitude",
+    [("float16", 1e4), ("float32", 1e4), ("float32", 1e-30), ("float64", 1e4), ("float64", 1e-200)],
+)
 @pytest.mark.parametrize("name", CALLS)
 def test_numpy_set_to_raise_finds_nothing(name, dtype, magnitude):
-    given = {key: array if array.dtype == bool else (array * magnitude).astype(dtype)
-             for key, array in GIVEN.items()}
+    given = {
+        key: array if array.dtype == bool else (array * magnitude).astype(dtype)
+        for key, array in GIVEN.items()
+    }
     with np.errstate(all="raise"):
         CALLS[name](given)
 
@@ -257,7 +334,9 @@ def test_log_sum_exp_of_half_precision_is_float32(library):
     arrays, _ = in_library(library, (QUERY, GIVEN["key"], GIVEN["value"]), dtype="float16")
     wide, _ = in_library(library, [to_float64(array) for array in arrays], dtype="float32")
     lse = attention(*arrays, return_lse=True)[1]
-    assert_close(lse, to_float64(attention(*wide, return_lse=True)[1]), like=wide[0], tolerance=1e-6)
+    assert_close(
+        lse, to_float64(attention(*wide, return_lse=True)[1]), like=wide[0], tolerance=1e-6
+    )
 
 
 @each_library
@@ -267,7 +346,9 @@ def test_tensors_of_another_default_dtype(library):
     try:
         for name, call in CALLS.items():
             if library == "numpy" or name != "attention_backward":
-                result = call({key: to_library(library, array, "float32") for key, array in GIVEN.items()})
+                result = call(
+                    {key: to_library(library, array, "float32") for key, array in GIVEN.items()}
+                )
                 result = result[0] if isinstance(result, tuple) else result
                 assert str(result.dtype).endswith("float32"), name
     finally:

@@ -13,7 +13,15 @@ from attnlib import api, dense_numpy, dense_torch, masks
 
 NUMPY_ALONE = ["attention_backward", "softmax_backward", "sum_to_shape"]
 TORCH_ALONE = ["is_autocast", "product"]  # NumPy has no autocast
-SHARED = ["raw_scores", "mask_scores", "softmax", "logsumexp", "log_softmax", "av_product", "attention"]
+SHARED = [
+    "raw_scores",
+    "mask_scores",
+    "softmax",
+    "logsumexp",
+    "log_softmax",
+    "av_product",
+    "attention",
+]
 PUBLIC = {name: getattr(attnlib, name) for name in attnlib.__all__}
 
 
@@ -30,7 +38,9 @@ SHARED_NAMES = [name for name in functions(dense_torch) if name not in TORCH_ALO
 
 
 def imports(module):
-    """Every name that the module imports, wherever in it: attnlib, attnlib.masks, attnlib.masks.causal_mask."""
+    """Every name that the module imports, wherever in it: attnlib, attnlib.masks,
+    attnlib.masks.causal_mask.
+    """
     found = set()
     for node in ast.walk(tree_of(module)):
         if isinstance(node, ast.Import):
@@ -41,20 +51,26 @@ def imports(module):
 
 
 def plain_signature(function):
-    return [(parameter.name, parameter.kind, parameter.default)
-            for parameter in inspect.signature(function).parameters.values()]
+    return [
+        (parameter.name, parameter.kind, parameter.default)
+        for parameter in inspect.signature(function).parameters.values()
+    ]
 
 
 def test_the_same_names_in_the_same_order():
     assert [name for name in functions(dense_numpy) if name not in NUMPY_ALONE] == SHARED_NAMES
-    assert set(NUMPY_ALONE) < set(functions(dense_numpy)) and set(TORCH_ALONE) < set(functions(dense_torch))
+    assert set(NUMPY_ALONE) < set(functions(dense_numpy)) and set(TORCH_ALONE) < set(
+        functions(dense_torch)
+    )
 
 
 @pytest.mark.parametrize("name", SHARED_NAMES)
 def test_the_same_signature_and_words(name):
     twin, other = getattr(dense_numpy, name), getattr(dense_torch, name)
     assert plain_signature(twin) == plain_signature(other)
-    assert (twin.__doc__ or "").replace("array", "tensor") == (other.__doc__ or "").replace("array", "tensor")
+    assert (twin.__doc__ or "").replace("array", "tensor") == (other.__doc__ or "").replace(
+        "array", "tensor"
+    )
 
 
 @pytest.mark.parametrize("name", [*SHARED, "attention_backward"])
@@ -69,17 +85,39 @@ def test_twins_have_one_line_that_points_to_the_public_docstring(name):
     assert twin.__doc__.count("\n") == 0 and f"see attnlib.{name}." in twin.__doc__
 
 
+def without_hints(function):
+    signature = inspect.signature(function)
+    parameters = [
+        parameter.replace(annotation=parameter.empty) for parameter in signature.parameters.values()
+    ]
+    return str(signature.replace(parameters=parameters, return_annotation=signature.empty))
+
+
 def test_the_signatures_of_the_specification():
-    assert str(inspect.signature(attnlib.attention)) == (
-        "(query, key, value, attn_mask=None, *, is_causal=False, window=None, scale=None, softcap=None, "
-        "enable_gqa=False, return_lse=False, impl=None)")
-    assert str(inspect.signature(attnlib.attention_backward)) == (
-        "(query, key, value, grad_output, attn_mask=None, *, is_causal=False, window=None, scale=None, softcap=None, "
-        "enable_gqa=False, impl=None)")
-    assert str(inspect.signature(attnlib.raw_scores)) == "(query, key, *, scale=None)"
-    assert str(inspect.signature(attnlib.softmax)) == "(scores, axis=-1, *, impl=None)"
+    assert (
+        without_hints(attnlib.attention)
+        == "(query, key, value, attn_mask=None, *, is_causal=False, window=None, scale=None,"
+        " softcap=None, enable_gqa=False, return_lse=False, impl=None)"
+    )
+    assert (
+        without_hints(attnlib.attention_backward)
+        == "(query, key, value, grad_output, attn_mask=None, *, is_causal=False, window=None,"
+        " scale=None, softcap=None, enable_gqa=False, impl=None)"
+    )
+    assert without_hints(attnlib.raw_scores) == "(query, key, *, scale=None)"
+    assert without_hints(attnlib.softmax) == "(scores, axis=-1, *, impl=None)"
     for step in (attnlib.logsumexp, attnlib.log_softmax):
-        assert str(inspect.signature(step)) == "(scores, axis=-1)"
+        assert without_hints(step) == "(scores, axis=-1)"
+
+
+@pytest.mark.parametrize("name", PUBLIC)
+def test_public_functions_have_type_hints(name):
+    signature = inspect.signature(PUBLIC[name])
+    assert signature.return_annotation is not signature.empty
+    assert all(
+        parameter.annotation is not parameter.empty for parameter in signature.parameters.values()
+    )
+    assert Path(attnlib.__file__).with_name("py.typed").exists()
 
 
 def test_twins_never_import_each_other():
@@ -93,6 +131,7 @@ def test_imports_are_found():
 
 
 # --- docstrings ---
+
 
 @pytest.mark.parametrize("name", PUBLIC)
 def test_public_docstrings_are_whole(name):

@@ -1,8 +1,9 @@
 """The folder that the site serves for Python in its pages.
 
-Named by what is in it, so that a browser never mixes two versions: Pyodide,
-NumPy, attnlib as a wheel of this very commit, the worker, and the editor.
+Named by what is in it, so that a browser never mixes two versions: Pyodide, NumPy, attnlib as a
+wheel of this very commit, the worker, and the editor.
 """
+
 import functools
 import gzip
 import io
@@ -11,14 +12,14 @@ import zipfile
 from pathlib import Path
 
 from book.inpage import fetch
-from book.notebooks import ROOT
+from book.notebooks import PACKAGES, ROOT
 
 HERE = Path(__file__).parent
 WHEEL = "attnlib-0.1.0-py3-none-any.whl"
 LOCK = "pyodide-lock.json"
-METADATA = "Metadata-Version: 2.1\nName: attnlib\nVersion: 0.1.0\n"
-WHEEL_SAYS = ("Wheel-Version: 1.0\nGenerator: book\nRoot-Is-Purelib: true\n"
-              "Tag: py3-none-any\n")
+MODEL = "attnlib_model-0.1.0-py3-none-any.whl"
+METADATA = "Metadata-Version: 2.1\nName: {}\nVersion: 0.1.0\n"
+WHEEL_SAYS = "Wheel-Version: 1.0\nGenerator: book\nRoot-Is-Purelib: true\nTag: py3-none-any\n"
 LONG_AGO = (1980, 1, 1, 0, 0, 0)  # the same bytes for the same files
 
 
@@ -34,64 +35,83 @@ def files():
     if fetch.editor_at_hand():
         bundle = fetch.editor_folder() / "bundle.mjs"
         found["editor.mjs"] = bundle.read_bytes()
-    found[WHEEL] = wheel()
+    found[WHEEL] = wheel("attnlib", sources())
+    found[MODEL] = wheel("attnlib_model", weights())
     found[LOCK] = json.dumps(lock(found)).encode()
     return found
 
 
-def wheel():
-    """The package attnlib as it is here."""
-    parts = {f"attnlib/{path.relative_to(ROOT / 'attnlib').as_posix()}":
-             path.read_bytes() for path in sources()}
-    about = "attnlib-0.1.0.dist-info/"
-    parts[about + "METADATA"] = METADATA.encode()
+def wheel(name, paths):
+    """These files of the packages, as they are here."""
+    parts = {path.relative_to(ROOT).as_posix(): path.read_bytes() for path in paths}
+    about = f"{name}-0.1.0.dist-info/"
+    parts[about + "METADATA"] = METADATA.format(name).encode()
     parts[about + "WHEEL"] = WHEEL_SAYS.encode()
     parts[about + "LICENSE"] = (ROOT / "LICENSE").read_bytes()
-    parts[about + "RECORD"] = "".join(
-        f"{name},,\n" for name in [*parts, about + "RECORD"]).encode()
+    parts[about + "RECORD"] = "".join(f"{name},,\n" for name in [*parts, about + "RECORD"]).encode()
     packed = io.BytesIO()
     with zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED) as archive:
         for name, content in parts.items():
-            archive.writestr(zipfile.ZipInfo(name, LONG_AGO), content,
-                             zipfile.ZIP_DEFLATED)
+            archive.writestr(zipfile.ZipInfo(name, LONG_AGO), content, zipfile.ZIP_DEFLATED)
     return packed.getvalue()
 
 
 def sources():
-    return sorted(path for path in (ROOT / "attnlib").rglob("*")
-                  if path.suffix in (".py", ".json"))
+    """What a page may import: it draws no figures (session.py), and marks no class."""
+    left = {"plot", "classroom"}
+    return sorted(
+        path
+        for package in PACKAGES
+        for path in (ROOT / package).rglob("*")
+        if path.suffix in (".py", ".json", ".md") and path.name != "README.md"
+        if not left & set(path.relative_to(ROOT).parts)
+    )
+
+
+def weights():
+    """Those of the trained model: a third of the wheel, so only pages that use it load them."""
+    return [ROOT / "attncourse" / "language" / "model.npz"]
 
 
 def lock(found):
     """Which packages there are, as Pyodide reads it; it checks the sha256."""
     numpy, version = fetch.NUMPY, fetch.NUMPY.split("-")[1]
-    packages = {"numpy": package(found, "numpy", version, numpy, []),
-                "attnlib": package(found, "attnlib", "0.1.0", WHEEL,
-                                   ["numpy"])}
+    packages = {
+        "numpy": package(found, "numpy", version, numpy, []),
+        "attnlib": package(found, "attnlib", "0.1.0", WHEEL, ["numpy"]),
+        "attnlib-model": package(found, "attnlib-model", "0.1.0", MODEL, ["attnlib"]),
+    }
     return {"info": fetch.ABI, "packages": packages}
 
 
 def package(found, name, version, file, needs):
-    return {"name": name, "version": version, "file_name": file,
-            "install_dir": "site", "sha256": fetch.digest(found[file]),
-            "package_type": "package", "imports": [name], "depends": needs,
-            "unvendored_tests": False}
+    return {
+        "name": name,
+        "version": version,
+        "file_name": file,
+        "install_dir": "site",
+        "sha256": fetch.digest(found[file]),
+        "package_type": "package",
+        "imports": [name],
+        "depends": needs,
+        "unvendored_tests": False,
+    }
 
 
 @functools.cache
 def name():
-    content = b"".join(fetch.digest(part).encode()
-                       for _, part in sorted(files().items()))
+    content = b"".join(fetch.digest(part).encode() for _, part in sorted(files().items()))
     return "python-" + fetch.digest(content)[:12]
 
 
 @functools.cache
-def sizes():
-    """(bytes that the worker counts, MB that a compressing server sends)."""
-    first = {name: content for name, content in files().items()
-             if name != "editor.mjs"}
-    counted = sum(len(content) for name, content in first.items()
-                  if not name.endswith(".mjs"))
+def sizes(has_model=False):
+    """(bytes that the worker counts, MB that a compressing server sends), of a page that loads the
+    trained model too, or doesn't.
+    """
+    left = {"editor.mjs"} if has_model else {"editor.mjs", MODEL}
+    first = {name: content for name, content in files().items() if name not in left}
+    counted = sum(len(content) for name, content in first.items() if not name.endswith(".mjs"))
     sent = sum(len(gzip.compress(content, 6)) for content in first.values())
     return counted, round(sent / 1e6, 1)
 

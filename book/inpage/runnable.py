@@ -1,10 +1,20 @@
 """Which cells of a chapter a page's Python can run: all but those that rest on what it has not."""
+
 import ast
 import symtable
 
 from book.inpage.worker.session import binds, statements, uses
 
-ABSENT = {"concurrent", "multiprocessing", "no_triton", "ring", "subprocess", "threading", "torch", "triton"}
+ABSENT = {
+    "concurrent",
+    "multiprocessing",
+    "no_triton",
+    "ring",
+    "subprocess",
+    "threading",
+    "torch",
+    "triton",
+}
 IMPORTS = ast.Import, ast.ImportFrom
 
 
@@ -14,7 +24,9 @@ def elsewhere(cells):
     for number, source in enumerate(cells):
         has_failed = False
         for statement in statements([source]):
-            is_lost = bool(reads(statement) & gone) or has_failed and not isinstance(statement, IMPORTS)
+            is_lost = (
+                bool(reads(statement) & gone) or has_failed and not isinstance(statement, IMPORTS)
+            )
             has_failed |= is_lost and not isinstance(statement, ast.FunctionDef)
             lost = absent(statement) | (binds(statement) if is_lost else set())
             gone = gone - binds(statement) | lost
@@ -25,16 +37,26 @@ def elsewhere(cells):
 
 def absent(statement):
     """The names that its imports would give, if there were such modules."""
-    return {alias.asname or alias.name.split(".")[0]
-            for node in ast.walk(statement) if isinstance(node, IMPORTS) for alias in node.names
-            if ABSENT & {*f"{getattr(node, 'module', '')}.{alias.name}".split(".")}}
+    return {
+        alias.asname or alias.name.split(".")[0]
+        for node in ast.walk(statement)
+        if isinstance(node, IMPORTS)
+        for alias in node.names
+        if ABSENT & {*f"{getattr(node, 'module', '')}.{alias.name}".split(".")}
+    }
 
 
 def reads(statement):
-    """The names that it takes from above; not those that its functions and loops have of their own."""
+    """The names that it takes from above; not those that its functions and loops have of their
+    own.
+    """
     top = symtable.symtable(ast.unparse(statement), "<cell>", "exec")
-    read = {symbol.get_name() for table in tables(top) for symbol in table.get_symbols()
-            if symbol.is_referenced() and (table is top or symbol.is_global())}
+    read = {
+        symbol.get_name()
+        for table in tables(top)
+        for symbol in table.get_symbols()
+        if symbol.is_referenced() and (table is top or symbol.is_global())
+    }
     return read - own(statement) | added_to(statement)
 
 
@@ -47,10 +69,19 @@ def tables(table):
 def own(statement):
     """The names that a loop, or what stands inside it, sets before it reads them."""
     loops = [node for node in ast.walk(statement) if isinstance(node, (ast.For, ast.With))]
-    return {name for loop in loops for node in ast.walk(loop)
-            for target in ([node.target] if isinstance(node, ast.For) else getattr(node, "targets", []))
-            for name in uses(target)} - added_to(statement)
+    return {
+        name
+        for loop in loops
+        for node in ast.walk(loop)
+        for target in ([node.target] if isinstance(node, ast.For) else getattr(node, "targets", []))
+        for name in uses(target)
+    } - added_to(statement)
 
 
 def added_to(statement):
-    return {name for node in ast.walk(statement) if isinstance(node, ast.AugAssign) for name in uses(node.target)}
+    return {
+        name
+        for node in ast.walk(statement)
+        if isinstance(node, ast.AugAssign)
+        for name in uses(node.target)
+    }

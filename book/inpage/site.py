@@ -1,26 +1,27 @@
 """Put into the pages what their exercises need to run where they stand.
 
-An exercise gets the data that the page's scripts read; one that a browser
-cannot run, and every one where `python3 run.py runtime` has fetched nothing,
-gets a way to Colab. Without scripts all listings stay as they are.
+An exercise gets the data that the page's scripts read; one that a browser cannot run, and every one
+where `python3 run.py book` could fetch nothing, gets a way to Colab. Without scripts all listings
+stay as they are.
 """
+
 import functools
 import json
 import re
 from pathlib import Path
 
 import nbformat
-from attnlib.exercises.engine.find import exercises
-from attnlib.exercises.engine.grading import hint_text
 from docutils import nodes
 from sphinx.transforms import SphinxTransform
 
+from attncourse.exercises.engine.find import exercises
+from attncourse.exercises.engine.grading import hint_text
 from book import address, boxes
 from book.inpage import bundle, fetch, move, runnable
 
 CHECK = re.compile(r"""\s*check\((["'])(\w+)\1, *\w+\)\s*""")
-SCRIPTS = ("python.js", "store.js", "editor.js", "exercises.js",
-           "progress.js")
+MODEL = re.compile(r"^\s*(from|import) attncourse\b.*\blanguage\b", re.MULTILINE)
+SCRIPTS = ("python.js", "store.js", "editor.js", "exercises.js", "progress.js")
 FIRST = "chapters/index"
 OFFER = '<p class="inpage-colab">{}: {}.</p>'
 NO_TORCH = "it needs torch, which does not run in a page"
@@ -33,13 +34,13 @@ class Exercises(SphinxTransform):
 
     What else a page cannot run has the class inpage-elsewhere.
     """
+
     default_priority = 210
 
     def apply(self):
         if not is_chapter(self.env.docname):
             return
-        elsewhere = runnable.elsewhere(
-            cells_of(self.env, self.env.docname))
+        elsewhere = runnable.elsewhere(cells_of(self.env, self.env.docname))
         for cell in list(self.document.findall(nodes.container)):
             if cell.get("cell") in elsewhere:
                 cell["classes"].append("inpage-elsewhere")
@@ -66,9 +67,14 @@ def beside(exercise, docname):
     if fetch.runtime_at_hand() is None:
         return OFFER.format(elsewhere(docname), NO_RUNTIME)
     hints = [hint_text(exercise, n + 1) for n in range(len(exercise.hints))]
-    return as_data({"name": exercise.name, "hints": hints,
-                    "offer": OFFER.format(elsewhere(docname), FROM_A_FILE)},
-                   'class="inpage-exercise"')
+    return as_data(
+        {
+            "name": exercise.name,
+            "hints": hints,
+            "offer": OFFER.format(elsewhere(docname), FROM_A_FILE),
+        },
+        'class="inpage-exercise"',
+    )
 
 
 def as_data(values, attributes):
@@ -84,20 +90,22 @@ def elsewhere(docname):
         return "Do this exercise in the chapter's notebook"
     path = url.split("github.com/")[1]
     branch = address.configured()["branch"]
-    return (f'<a href="https://colab.research.google.com/github/{path}/blob/'
-            f'{branch}/{docname}.ipynb">Do this exercise in Colab</a>')
+    return (
+        f'<a href="https://colab.research.google.com/github/{path}/blob/'
+        f'{branch}/{docname}.ipynb">Do this exercise in Colab</a>'
+    )
 
 
 # --- the page as a whole ----------------------------------------------------
+
 
 def add_data(app, pagename, templatename, context, doctree):
     """The scripts and their data, for chapters and for the first page."""
     if doctree is None or not (is_chapter(pagename) or pagename == FIRST):
         return
-    values = {"chapters": chapters(app), "page": pagename,
-              **move.colors(pagename)}
+    values = {"chapters": chapters(app), "page": pagename, **move.data(pagename)}
     if is_chapter(pagename) and bundle.files():
-        values.update(runtime_data(context["pathto"]))
+        values.update(runtime_data(context["pathto"], cells_of(app.env, pagename)))
     if pagename == FIRST:
         context["body"] += '<section id="your-progress" hidden></section>'
     context["body"] += as_data(values, 'id="inpage-data"')
@@ -106,23 +114,30 @@ def add_data(app, pagename, templatename, context, doctree):
     app.add_css_file("inpage/inpage.css")
 
 
-def runtime_data(pathto):
+def runtime_data(pathto, cells):
     folder = pathto(f"_static/{bundle.name()}/", resource=True)
-    counted, megabytes = bundle.sizes()
+    has_model = any(MODEL.search(source) for source in cells)
+    counted, megabytes = bundle.sizes(has_model)
+    packages = ["numpy", "attnlib", *["attnlib-model"] * has_model]
     editor = folder + "editor.mjs" if "editor.mjs" in bundle.files() else None
-    return {"python": folder, "bytes": counted, "megabytes": megabytes,
-            "editor": editor}
+    return {
+        "python": folder,
+        "packages": packages,
+        "bytes": counted,
+        "megabytes": megabytes,
+        "editor": editor,
+    }
 
 
 def chapters(app):
     """Each chapter with its page's exercises, in the order of the book."""
     found = []
     for page in filter(is_chapter, sorted(app.env.found_docs)):
-        names = [name for cell in cells_of(app.env, page)
-                 if (name := checked_in(cell)) in exercises()]
+        names = [
+            name for cell in cells_of(app.env, page) if (name := checked_in(cell)) in exercises()
+        ]
         if names:
-            found.append({"page": page, "exercises": names,
-                          "title": app.env.titles[page].astext()})
+            found.append({"page": page, "exercises": names, "title": app.env.titles[page].astext()})
     return found
 
 
@@ -134,8 +149,7 @@ def cells_of(env, page):
 def read_code(path):
     """The code of each cell; none where there is text."""
     notebook = nbformat.read(path, as_version=4)
-    return [cell["source"] if cell["cell_type"] == "code" else ""
-            for cell in notebook["cells"]]
+    return [cell["source"] if cell["cell_type"] == "code" else "" for cell in notebook["cells"]]
 
 
 def ship(app, exception):

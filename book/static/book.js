@@ -12,6 +12,11 @@ document.addEventListener("DOMContentLoaded", () => {
     icon.setAttribute("aria-hidden", "true");
     if (icon.tagName === "title") icon.remove();
   });
+  // What unfolds the pages below another one in the sidebar is an icon alone.
+  all("details > summary:has(> .toctree-toggle)").forEach((summary) => {
+    const above = summary.closest("li")?.querySelector("a")?.textContent.trim();
+    summary.setAttribute("aria-label", `Pages below ${above || "this one"}`);
+  });
   // The book's title stands outside all landmarks.
   all(".sidebar-primary-items__start > :first-child").forEach((title) => {
     title.setAttribute("role", "region");
@@ -80,19 +85,30 @@ const keepPlace = () => {
   const section = all(".bd-article section[id]").filter((e) =>
     e.getBoundingClientRect().top < innerHeight / 3).at(-1);
   if (!section || scrollY < 200 || !/\/\d\d_/.test(page)) return;
-  const names = [document.querySelector("h1"), section.querySelector("h2, h3")];
-  localStorage.setItem(PLACE, JSON.stringify({
-    url: `${page}.html#${section.id}`,
-    name: names.map(words).join(", "),
-  }));
+  const names = [document.querySelector("h1"), section.querySelector("h2, h3")]
+    .filter(Boolean); // a short page has but its title
+  const place = { url: `${page}.html#${section.id}`, name: names.map(words).join(", ") };
+  try {
+    localStorage.setItem(PLACE, JSON.stringify(place));
+  } catch { /* storage is off or full: the next visit begins at the beginning */ }
+};
+const keptPlace = () => {
+  try {
+    const { url, name } = JSON.parse(localStorage.getItem(PLACE));
+    const link = new URL(url, root);
+    const isHere = link.protocol === root.protocol && link.origin === root.origin;
+    return isHere && typeof name === "string" ? { link, name } : null;
+  } catch {
+    return null; // none was kept, or something else lies there
+  }
 };
 // A link back to it stands below the title of the first page.
 const showPlace = () => {
-  const place = JSON.parse(localStorage.getItem(PLACE) ?? "null");
+  const place = keptPlace();
   if (!place || DOCUMENTATION_OPTIONS.pagename !== "chapters/index") return;
   const link = document.createElement("a");
   link.className = "last-place";
-  link.href = new URL(place.url, root);
+  link.href = place.link;
   link.textContent = `Read on: ${place.name}`;
   document.querySelector(".page-files").append(link);
 };

@@ -54,6 +54,53 @@ const alignFormulas = (slide) => {
   }
 };
 
+// A vote: a minute by yourself, two for the discussion before the second round.
+const ROUNDS = [60, 120]; // seconds
+const say = (button, seconds) => {
+  button.dataset.seconds = seconds;
+  button.textContent = `Timer ${Math.floor(seconds / 60)}:${String(seconds % 60).padStart(2, "0")}`;
+  button.classList.toggle("is-over", seconds === 0);
+};
+const stop = (button) => {
+  clearInterval(button.running);
+  button.running = null;
+};
+const startOrStop = (button) => {
+  if (button.running) return stop(button);
+  if (+button.dataset.seconds === 0) say(button, ROUNDS[0]);
+  button.running = setInterval(() => {
+    say(button, button.dataset.seconds - 1);
+    if (+button.dataset.seconds === 0) stop(button);
+  }, 1000);
+};
+const setTimers = () => {
+  const timerOf = (slide) => slide?.querySelector(".timer");
+  for (const button of document.querySelectorAll(".timer")) {
+    say(button, ROUNDS[0]);
+    button.addEventListener("click", () => startOrStop(button));
+  }
+  const current = () => timerOf(Reveal.getCurrentSlide());
+  const onRound = (round) => ({ fragments }) => {
+    const button = current();
+    if (!button || !fragments.some((part) => part.dataset.fragmentIndex === "0")) return;
+    stop(button);
+    say(button, ROUNDS[round]);
+  };
+  Reveal.on("fragmentshown", onRound(1));
+  Reveal.on("fragmenthidden", onRound(0));
+  Reveal.on("slidechanged", ({ previousSlide }) => {
+    if (timerOf(previousSlide)) stop(timerOf(previousSlide));
+  });
+  Reveal.addKeyBinding({ keyCode: 84, key: "T", description: "Start or stop the timer of a vote" },
+    () => current() && startOrStop(current()));
+  // After a number is typed, the arrow keys belong to the slides again.
+  for (const field of document.querySelectorAll(".counts input"))
+    field.addEventListener("keydown", (event) => {
+      if (event.key === "Enter" || event.key === "Escape") field.blur();
+      event.stopPropagation();
+    });
+};
+
 const start = async () => {
   setNotes();
   const laidOut = new Promise((resolve) => Reveal.on("pdf-ready", resolve));
@@ -66,6 +113,7 @@ const start = async () => {
     scrollActivationWidth: null, // or a phone shows an empty page
     plugins: [RevealNotes],
   });
+  setTimers();
   if (/view=print/.test(location.search)) {
     await laidOut;
     document.querySelectorAll(".pdf-page section").forEach(alignFormulas);

@@ -1,33 +1,87 @@
-"""What a page asks of Python: check an answer, run a cell. Runs in Pyodide, and in CPython for the tests.
+"""What a page asks of Python: check an answer, run a cell. Runs in Pyodide, and in CPython for the
+tests.
 
 Cells come as the texts that stand in the page, edited or not. A check begins with nothing but the
 statements above that the answer needs; Run goes on in one session, in order, as a notebook does.
 """
+
 import ast
 import contextlib
 import copy
 import io
-import linecache
 import sys
 import traceback
 import types
 
-from attnlib.exercises import grade
-from attnlib.exercises.sandbox.call import Captured
+import numpy as np
 
+from attncourse.exercises import grade
+from attncourse.exercises.sandbox.call import Captured
+from attncourse.exercises.sandbox.statements import futures, remember, run
+
+LIBRARY = ("attncourse", "attnlib", "numpy")
 LONGEST = 20_000  # characters of what a cell prints
 NOT_HERE = "(A page has no {}: cells that need it run in Colab.)"
 
 
 def without_figures():
-    """In the place of attnlib.plot: Matplotlib would be 10 MB more, and the page has its pictures."""
-    plot = types.ModuleType("attnlib.plot")
+    """In the place of attncourse.plot: Matplotlib would be 10 MB more, and the page has its
+    pictures.
+    """
+    plot = types.ModuleType("attncourse.plot")
     plot.__getattr__ = lambda name: lambda *args, **kwargs: None
-    sys.modules["attnlib.plot"] = plot
-    sys.modules["attnlib"].plot = plot
+    sys.modules["attncourse.plot"] = plot
+    sys.modules["attncourse"].plot = plot
+
+
+# ---------------------------------------------------------------- what must stay as it is
+
+
+class Untouched:
+    """What the modules hold that are loaded now, to be compared with what they hold later.
+
+    Of the libraries everything counts, of Python itself what can be called: it has counters.
+    """
+
+    def __init__(self):
+        self.parts, self.arrays, self.known = [], [], {"__main__"}
+        self._take_new()
+
+    def _take_new(self):
+        for name, module in list(sys.modules.items()):
+            if isinstance(module, types.ModuleType) and name not in self.known:
+                self.known.add(name)
+                self._take(vars(module), name)
+
+    def _take(self, names, module):
+        is_ours = module.partition(".")[0] in LIBRARY
+        kept = {
+            name: value
+            for name, value in list(names.items())
+            if is_ours or callable(value) and name != "_"
+        }
+        self.parts.append((names, kept))
+        for value in kept.values() if is_ours else ():
+            if type(value) is np.ndarray:
+                self.arrays.append((value, value.tobytes()))
+            if isinstance(value, type) and value.__module__ == module:
+                self._take(vars(value), module)
+
+    def has_changed(self):
+        self._take_new()  # the exercises' own modules come with the first check
+        return any(
+            names.get(name) is not value
+            for names, kept in self.parts
+            for name, value in kept.items()
+        ) or any(array.tobytes() != before for array, before in self.arrays)
+
+
+def settings():
+    return repr((np.geterr(), np.get_printoptions(), sys.getrecursionlimit()))
 
 
 # ---------------------------------------------------------------- what an answer needs
+
 
 def statements(cells):
     """The top-level statements of the cells; a cell that is no Python has none."""
@@ -42,8 +96,12 @@ def binds(statement):
         return {statement.name}
     if isinstance(statement, (ast.Import, ast.ImportFrom)):
         return {alias.asname or alias.name.split(".")[0] for alias in statement.names}
-    return {name for node in ast.walk(statement) if isinstance(getattr(node, "ctx", None), ast.Store)
-            for name in uses(node)}  # also x of x[0] = 1
+    return {
+        name
+        for node in ast.walk(statement)
+        if isinstance(getattr(node, "ctx", None), ast.Store)
+        for name in uses(node)
+    }  # also x of x[0] = 1
 
 
 def uses(tree):
@@ -54,22 +112,13 @@ def needed(answer, cells):
     """The statements of the cells above that the answer rests on, in their order."""
     wanted, chosen = uses(answer), []
     for statement in reversed(list(statements(cells))):
-        if binds(statement) & wanted:
+        if binds(statement) & wanted or getattr(statement, "module", "") == "__future__":
             chosen.append(statement)
             wanted |= uses(statement)
     return chosen[::-1]
 
 
 # ---------------------------------------------------------------- running
-
-def run_statement(statement, space, name):
-    code = ast.Module([statement], [])
-    exec(compile(ast.fix_missing_locations(code), name, "exec"), space)
-
-
-def remember(name, source):
-    """Let tracebacks and inspect find the text."""
-    linecache.cache[name] = (len(source), None, source.splitlines(True), name)
 
 
 def space_for(answer, cells):
@@ -78,7 +127,7 @@ def space_for(answer, cells):
     with contextlib.redirect_stdout(io.StringIO()):
         for statement in needed(answer, cells):
             with contextlib.suppress(Exception):
-                run_statement(statement, space, "<a cell above>")
+                run(statement, space, "<a cell above>")
     return space
 
 
@@ -94,6 +143,12 @@ def own_lines(error, name):
 
 def check(name, source, cells):
     """What grade says of the answer in the text: its message, status and mistakes."""
+    before, found = settings(), _checked(name, source, cells)
+    found["restart"] |= settings() != before
+    return found
+
+
+def _checked(name, source, cells):
     file = f"<{name}>"
     remember(file, source)
     printed = Captured()
@@ -101,25 +156,36 @@ def check(name, source, cells):
         tree = ast.parse(source, file)
         space = space_for(tree, cells)
         with contextlib.redirect_stdout(printed):
-            exec(compile(tree, file, "exec"), space)
+            exec(compile(tree, file, "exec", futures(space), dont_inherit=True), space)
     except BaseException as error:
         return result(f"{name}: not yet.\n\n{own_lines(error, file)}", "error")
     if name not in space:
-        return result(f"{name}: not checked. No function is called {name} here: keep the line that "
-                      f"begins with def {name}(...).", "error")
+        return result(
+            f"{name}: not checked. No function is called {name} here: keep the line that "
+            f"begins with def {name}(...).",
+            "error",
+        )
     found = grade(name, space[name])
     return result(printed.text + found.message, found.status, found.mistakes)
 
 
 def result(message, status, mistakes=()):
-    return {"message": message, "status": status, "mistakes": list(mistakes),
-            "restart": needs_restart(message, mistakes)}
+    return {
+        "message": message,
+        "status": status,
+        "mistakes": list(mistakes),
+        "restart": needs_restart(message, mistakes),
+    }
 
 
 def needs_restart(message, mistakes):
-    """Whether the interpreter may have been hurt: in a browser a recursion or an exit may leave it unusable."""
-    return "endless loop" in mistakes or any(word in message for word in (
-        "RecursionError", "MemoryError", "SystemExit", "exit()", "KeyboardInterrupt"))
+    """Whether the interpreter may have been hurt: in a browser a recursion or an exit may leave it
+    unusable.
+    """
+    return "endless loop" in mistakes or any(
+        word in message
+        for word in ("RecursionError", "MemoryError", "SystemExit", "exit()", "KeyboardInterrupt")
+    )
 
 
 class Session:
@@ -129,7 +195,9 @@ class Session:
         self.space, self.ran, self.missing = {"__name__": "__main__"}, [], set()
 
     def run(self, cells, announce=lambda text: None):
-        """Run the last of the cells, and before it those above that have not run as they stand now."""
+        """Run the last of the cells, and before it those above that have not run as they stand
+        now.
+        """
         above = cells[:-1]
         if self.ran[: len(above)] != above[: len(self.ran)]:  # one of them was edited since
             self.__init__()
@@ -150,12 +218,16 @@ class Session:
                 for statement in body:
                     self.step(statement, file, statement is body[-1])
         except BaseException as error:
-            because = f"\n{NOT_HERE.format(' and '.join(sorted(self.missing)))}" if self.missing else ""
+            because = (
+                f"\n{NOT_HERE.format(' and '.join(sorted(self.missing)))}" if self.missing else ""
+            )
             return printed.text + own_lines(error, file) + because
         return printed.text
 
     def prepare(self, number, source):
-        """Run a cell for those below it: what fails in it, for want of torch, say, is passed over."""
+        """Run a cell for those below it: what fails in it, for want of torch, say, is passed
+        over.
+        """
         file = f"<cell {number + 1}>"
         remember(file, source)
         with contextlib.redirect_stdout(io.StringIO()), contextlib.redirect_stderr(io.StringIO()):
@@ -167,8 +239,11 @@ class Session:
         if isinstance(statement, (ast.Import, ast.ImportFrom)):
             return self.take(statement, file)
         if not (last and isinstance(statement, ast.Expr)):
-            return run_statement(statement, self.space, file)
-        value = eval(compile(ast.Expression(statement.value), file, "eval"), self.space)
+            return run(statement, self.space, file)
+        code = compile(
+            ast.Expression(statement.value), file, "eval", futures(self.space), dont_inherit=True
+        )
+        value = eval(code, self.space)
         if value is not None:
             print(repr(value))
 
@@ -178,6 +253,6 @@ class Session:
             alone = copy.copy(statement)
             alone.names = [alias]
             try:
-                run_statement(alone, self.space, file)
+                run(alone, self.space, file)
             except ModuleNotFoundError as error:
                 self.missing.add(error.name.split(".")[0])

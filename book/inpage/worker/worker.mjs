@@ -1,5 +1,7 @@
 // One Python for a page. Asked {id, kind, ...}, it answers {id, result};
 // in between it says what has been loaded or is being run.
+// The page starts it from a blob (python.js), so the page's policy is its own too:
+// no other host, and no text becomes JavaScript.
 import { loadPyodide } from "./pyodide.mjs";
 
 const here = new URL("./", import.meta.url).href;
@@ -40,28 +42,49 @@ const counter = () => new TransformStream({
 
 self.onunhandledrejection = (event) => event.preventDefault(); // said above
 
+// Python reaches all that a worker has. Once it is loaded, nothing of that leads out of it: not
+// to the site, not to what the browser keeps for the site, not to another worker.
+const LEADS_OUT = ["fetch", "fetchLater", "XMLHttpRequest", "WebSocket", "WebSocketStream",
+  "WebTransport", "EventSource", "importScripts", "Worker", "SharedWorker", "BroadcastChannel",
+  "RTCPeerConnection", "RTCDataChannel", "FontFace", "fonts", "caches", "Cache", "CacheStorage",
+  "indexedDB", "IDBFactory", "cookieStore", "Notification", "FileSystemHandle",
+  "webkitRequestFileSystem", "webkitRequestFileSystemSync",
+  "webkitResolveLocalFileSystemURL", "webkitResolveLocalFileSystemSyncURL"];
+const LEADS_OUT_OF_NAVIGATOR = ["sendBeacon", "serviceWorker", "storage", "storageBuckets",
+  "locks", "permissions", "connection", "usb", "serial", "hid"];
+const takeAway = (object, names) => {
+  for (let holder = object; holder; holder = Object.getPrototypeOf(holder))
+    for (const name of names) delete holder[name];
+  const left = names.filter((name) => name in object);
+  if (left.length) throw new Error(`this browser does not give up ${left.join(", ")}`);
+};
+
 const start = async () => {
   const pyodide = await loadPyodide({
     indexURL: here,
     lockFileURL: `${here}pyodide-lock.json`,
-    packages: ["numpy", "attnlib"], // loaded side by side with Python
+    packages: self.name.split(" "), // what the page needs, loaded side by side with Python
   });
   const source = await (await fetch(`${here}session.py`)).text();
   if (missing) throw new Error(missing);
+  takeAway(self, LEADS_OUT);
+  takeAway(navigator, LEADS_OUT_OF_NAVIGATOR);
   pyodide.FS.writeFile("/home/pyodide/session.py", source);
   const session = pyodide.pyimport("session");
   session.without_figures();
-  return { pyodide, session, cells: session.Session() };
+  return { pyodide, session, cells: session.Session(), untouched: session.Untouched() };
 };
 
-const answer = ({ session, cells, pyodide }, { id, kind, name, source, texts }) => {
+const answer = ({ session, cells, pyodide, untouched }, { id, kind, name, source, texts }) => {
   const given = pyodide.toPy(texts);
   const result = kind === "check"
     ? session.check(name, source, given)
     : cells.run(given, (text) => postMessage({ id, announce: text }));
   const plain = result.toJs({ dict_converter: Object.fromEntries });
   const heap = pyodide._module.HEAP8.length;
-  return { ...plain, heap, restart: plain.restart || heap > MOST / 2 };
+  // After np.exp = np.cos no right answer would be right: the next question gets a new Python.
+  const restart = plain.restart || heap > MOST / 2 || untouched.has_changed();
+  return { ...plain, heap, restart };
 };
 
 const python = start();

@@ -5,7 +5,7 @@ import math
 
 import numpy as np
 
-from attnlib.exercises.engine.prove import Answers
+from attncourse.exercises.engine.prove import Answers
 
 ANSWERS = answers = Answers("dot_score")
 
@@ -86,9 +86,12 @@ def dot_skips_the_first(query, key):
 
 for names, function in (
     (["sign flipped"], lambda q, k: -(q @ k)),
-    (["sum starts at 1"], lambda q, k: functools.reduce(lambda total, i: total + q[i] * k[i], range(len(q)), 1)),
+    (
+        ["sum starts at 1"],
+        lambda q, k: functools.reduce(lambda total, i: total + q[i] * k[i], range(len(q)), 1),
+    ),
     (["q · q instead of q · k"], lambda q, k: np.dot(q, q)),
-    (["k · k instead of q · k"], lambda q, k: (k ** 2).sum()),
+    (["k · k instead of q · k"], lambda q, k: (k**2).sum()),
     (["only one vector normalised"], lambda q, k: q @ k / np.linalg.norm(k)),
     (["one vector reversed"], lambda q, k: np.convolve(q, k, mode="valid")[0]),
     (["trailing comma"], lambda q, k: (q @ k,)),
@@ -115,3 +118,8 @@ def dot_of_two_slips(query, key):
     for i in range(len(query) - 1):
         total += query[i] * key[i]
     return total
+
+
+@answers.wrong("two products left out")
+def dot_without_first_and_last(query, key):
+    return sum(q * k for q, k in zip(query[1:-1], key[1:-1]))

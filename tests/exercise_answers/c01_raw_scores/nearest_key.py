@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from attnlib.exercises.engine.prove import Answers
+from attncourse.exercises.engine.prove import Answers
 
 ANSWERS = answers = Answers("nearest_key")
 
@@ -22,16 +22,36 @@ def nearest_by_loops(query, key):
     return found
 
 
-answers.wrong("over the queries instead of the keys", function=lambda query, key: (query @ key.mT).argmax(axis=-2))
-answers.wrong("over the queries instead of the keys", function=lambda query, key: (key @ query.mT).argmax(axis=-1))
+answers.wrong(
+    "over the queries instead of the keys",
+    function=lambda query, key: (query @ key.mT).argmax(axis=-2),
+)
+answers.wrong(
+    "over the queries instead of the keys",
+    function=lambda query, key: (key @ query.mT).argmax(axis=-1),
+)
 answers.wrong("over the whole array", function=lambda query, key: np.argmax(query @ key.mT))
-answers.wrong("the largest product instead of its position", function=lambda query, key: (query @ key.mT).max(axis=-1))
-answers.wrong("smallest instead of largest", function=lambda query, key: (query @ key.mT).argmin(axis=-1))
-answers.wrong("size without sign", function=lambda query, key: np.abs(query @ key.mT).argmax(axis=-1))
+answers.wrong(
+    "the largest product instead of its position",
+    function=lambda query, key: (query @ key.mT).max(axis=-1),
+)
+answers.wrong(
+    "smallest instead of largest", function=lambda query, key: (query @ key.mT).argmin(axis=-1)
+)
+answers.wrong(
+    "size without sign", function=lambda query, key: np.abs(query @ key.mT).argmax(axis=-1)
+)
 answers.wrong("counted from 1", function=lambda query, key: (query @ key.mT).argmax(axis=-1) + 1)
-answers.wrong("largest cosine", function=lambda query, key: (
-    query @ (key / np.linalg.norm(key, axis=-1, keepdims=True).clip(1e-9)).mT).argmax(axis=-1))
-answers.wrong("the order of all keys", function=lambda query, key: np.argsort(query @ key.mT, axis=-1)[..., ::-1])
+answers.wrong(
+    "largest cosine",
+    function=lambda query, key: (
+        query @ (key / np.linalg.norm(key, axis=-1, keepdims=True).clip(1e-9)).mT
+    ).argmax(axis=-1),
+)
+answers.wrong(
+    "the order of all keys",
+    function=lambda query, key: np.argsort(query @ key.mT, axis=-1)[..., ::-1],
+)
 
 
 @answers.wrong("nearest by distance")
@@ -62,3 +82,39 @@ def nearest_from_zero(query, key):
             if product > best:
                 best, found[at] = product, j
     return found
+
+
+@answers.wrong("positions as floating-point numbers")
+def nearest_as_floats(query, key):
+    products = query @ np.swapaxes(key, -1, -2)
+    return products.argmax(axis=-1).astype(query.dtype)
+
+
+@answers.wrong("size without sign", "last of equals")
+def nearest_by_size_or_as_near(query, key):
+    products = np.abs(query @ np.swapaxes(key, -1, -2))
+    found = np.zeros(products.shape[:-1], dtype=int)
+    best = np.full(products.shape[:-1], -np.inf)
+    for j in range(products.shape[-1]):
+        better = products[..., j] >= best
+        found[better] = j
+        best[better] = products[..., j][better]
+    return found
+
+
+@answers.wrong("the key instead of its position")
+def nearest_keys_themselves(query, key):
+    found = (query @ np.swapaxes(key, -1, -2)).argmax(axis=-1)
+    return np.take_along_axis(key, found[..., None], axis=-2)
+
+
+@answers.wrong("a row of 0 and 1 for each query")
+def nearest_one_hot(query, key):
+    products = query @ np.swapaxes(key, -1, -2)
+    return (products == products.max(-1, keepdims=True)).astype(int)
+
+
+@answers.wrong("nearly equal products taken for equal")
+def nearest_by_isclose(query, key):
+    p = query @ np.swapaxes(key, -1, -2)
+    return np.isclose(p, p.max(axis=-1, keepdims=True)).argmax(axis=-1)

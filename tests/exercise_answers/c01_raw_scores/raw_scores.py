@@ -5,7 +5,7 @@ import math
 import numpy as np
 
 import attnlib
-from attnlib.exercises.engine.prove import Answers
+from attncourse.exercises.engine.prove import Answers
 
 ANSWERS = answers = Answers("raw_scores")
 
@@ -41,7 +41,9 @@ def scores_by_loops(query, key):
     for index in np.ndindex(*query.shape[:-2]):
         for i in range(query.shape[-2]):
             for j in range(key.shape[-2]):
-                out[index + (i, j)] = np.dot(query[index][i], key[index][j]) / math.sqrt(query.shape[-1])
+                out[index + (i, j)] = np.dot(query[index][i], key[index][j]) / math.sqrt(
+                    query.shape[-1]
+                )
     return out
 
 
@@ -239,7 +241,9 @@ def scores_printed(query, key):
 
 @answers.wrong("another answer each time")
 def scores_noisy(query, key):
-    return query @ key.mT / math.sqrt(query.shape[-1]) + np.random.normal(size=(query.shape[-2], key.shape[-2]))
+    return query @ key.mT / math.sqrt(query.shape[-1]) + np.random.normal(
+        size=(query.shape[-2], key.shape[-2])
+    )
 
 
 @answers.wrong("the answer cubed")
@@ -255,15 +259,21 @@ def scores_zeros(query, key):
 for names, function in (
     (["Q Qᵀ instead of Q Kᵀ"], lambda q, k: q @ q.mT / math.sqrt(q.shape[-1])),
     (["K Kᵀ instead of Q Kᵀ"], lambda q, k: k @ k.mT / k.shape[-1] ** 0.5),
-    (["distance instead of dot product"],
-     lambda q, k: np.linalg.norm(q[..., :, None, :] - k[..., None, :, :], axis=-1)),
+    (
+        ["distance instead of dot product"],
+        lambda q, k: np.linalg.norm(q[..., :, None, :] - k[..., None, :, :], axis=-1),
+    ),
     (["one feature left out"], lambda q, k: q[..., 1:] @ k[..., 1:].mT / q.shape[-1] ** 0.5),
     (["scale rounded to an integer"], lambda q, k: q @ k.mT / math.isqrt(q.shape[-1])),
     (["floor division"], lambda q, k: q @ k.mT // math.sqrt(q.shape[-1])),
-    (["K Qᵀ instead of Q Kᵀ", "sqrt(n_k) instead of sqrt(d_k)"],
-     lambda q, k: k @ q.mT / math.sqrt(k.shape[-2])),
-    (["maximum already subtracted"],
-     lambda q, k: (lambda s: s - s.max(-1, keepdims=True))(q @ k.mT / math.sqrt(q.shape[-1]))),
+    (
+        ["K Qᵀ instead of Q Kᵀ", "sqrt(n_k) instead of sqrt(d_k)"],
+        lambda q, k: k @ q.mT / math.sqrt(k.shape[-2]),
+    ),
+    (
+        ["maximum already subtracted"],
+        lambda q, k: (lambda s: s - s.max(-1, keepdims=True))(q @ k.mT / math.sqrt(q.shape[-1])),
+    ),
     (["only for three axes"], lambda q, k: q @ k.transpose(0, 2, 1) / math.sqrt(q.shape[-1])),
 ):
     function.__name__ = "_".join(names).replace(" ", "_") or "one_number"
@@ -275,13 +285,16 @@ def scored(query, key):
 
 
 for names, function in (
-        (["the last query left out"], lambda q, k: scored(q[..., :-1, :], k)),
-        (["the answer times 1 / d_k²"], lambda q, k: scored(q, k) / q.shape[-1] ** 2),
-        (["the answer times 3"], lambda q, k: 3 * scored(q, k)),
-        (["the answer too large by 2.5"], lambda q, k: scored(q, k) + q.dtype.type(2.5)),
-        (["query standardised by rows"],
-         lambda q, k: scored((q - q.mean(-1, keepdims=True)) / q.std(-1, keepdims=True), k)),
-        (["the first sequence's key for all"], lambda q, k: scored(q, k[:1] if k.ndim > 2 else k))):
+    (["the last query left out"], lambda q, k: scored(q[..., :-1, :], k)),
+    (["the answer times 1 / d_k²"], lambda q, k: scored(q, k) / q.shape[-1] ** 2),
+    (["the answer times 3"], lambda q, k: 3 * scored(q, k)),
+    (["the answer too large by 2.5"], lambda q, k: scored(q, k) + q.dtype.type(2.5)),
+    (
+        ["query standardised by rows"],
+        lambda q, k: scored((q - q.mean(-1, keepdims=True)) / q.std(-1, keepdims=True), k),
+    ),
+    (["the first sequence's key for all"], lambda q, k: scored(q, k[:1] if k.ndim > 2 else k)),
+):
     answers.wrong(*names, function=function)
 
 

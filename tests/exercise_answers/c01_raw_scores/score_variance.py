@@ -1,8 +1,10 @@
 """Answers to score_variance, written as learners write them."""
 
+import math
+
 import numpy as np
 
-from attnlib.exercises.engine.prove import Answers
+from attncourse.exercises.engine.prove import Answers
 
 ANSWERS = answers = Answers("score_variance")
 
@@ -59,7 +61,7 @@ def variance_two(d_k, std_query, std_key):
 
 for names, function in (
     (["standard deviations taken as 1"], lambda d, a, b: d),
-    (["standard deviations to the fourth power"], lambda d, a, b: d * a ** 4 * b ** 4),
+    (["standard deviations to the fourth power"], lambda d, a, b: d * a**4 * b**4),
     (["standard deviations added"], lambda d, a, b: d * (a + b) ** 2),
     (["d_k - 1 instead of d_k"], lambda d, a, b: (d - 1) * (a * b) ** 2),
     (["a factor of 2"], lambda d, a, b: 2 * d * (a * b) ** 2),
@@ -72,3 +74,8 @@ for names, function in (
 @answers.wrong("standard deviations not squared", "variances added")
 def variance_of_sums(d_k, std_query, std_key):
     return d_k * (std_query + std_key)
+
+
+@answers.wrong("standard deviation instead of variance", "divided by d_k")
+def root_of_the_variance_of_a_mean(d_k, std_query, std_key):
+    return math.sqrt(std_query**2 * std_key**2 / d_k)

@@ -3,7 +3,7 @@
 import numpy as np
 
 import attnlib
-from attnlib.exercises.engine.prove import Answers
+from attncourse.exercises.engine.prove import Answers
 
 ANSWERS = answers = Answers("causal_mask")
 
@@ -109,4 +109,24 @@ def causal_indices_swapped(n_q, n_k):
     for i in range(n_q):
         for j in range(min(i + 1, n_k)):
             mask[j, i] = True
+    return mask
+
+
+@answers.wrong("mask inverted", "additive mask in a boolean array")
+def causal_infinity_as_true(n_q, n_k):
+    mask = np.zeros((n_q, n_k), bool)
+    mask[np.triu_indices(n_q, 1, n_k)] = -np.inf
+    return mask
+
+
+@answers.wrong("mask inverted")
+def causal_zeros_of_a_triangle(n_q, n_k):
+    return np.tril(np.ones((n_q, n_k))) == 0
+
+
+@answers.wrong("rows only as far as there are keys")
+def causal_along_the_diagonal(n_q, n_k):
+    mask = np.zeros((n_q, n_k), dtype=bool)
+    for i in range(min(n_q, n_k)):
+        mask[i, : i + 1] = True
     return mask

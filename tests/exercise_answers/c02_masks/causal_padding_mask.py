@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from attnlib.exercises.engine.prove import Answers
+from attncourse.exercises.engine.prove import Answers
 
 ANSWERS = answers = Answers("causal_padding_mask")
 
@@ -18,7 +18,7 @@ def joined_by_loops(lengths, n):
     mask = np.zeros((len(lengths), 1, n, n), dtype=bool)
     for b, length in enumerate(lengths):
         for i in range(n):
-            mask[b, 0, i, :min(i + 1, length)] = True
+            mask[b, 0, i, : min(i + 1, length)] = True
     return mask
 
 
@@ -39,20 +39,35 @@ def whole(mask, lengths, n):
 
 
 answers.wrong("mask inverted", function=lambda lengths, n: ~joined(lengths, n))
-answers.wrong("causal mask forgotten", function=lambda lengths, n: whole(joined(lengths, n, diagonal=n), lengths, n))
-answers.wrong("padding forgotten", function=lambda lengths, n: whole(np.tri(n, dtype=bool), lengths, n))
-answers.wrong("causal mask forgotten", function=lambda lengths, n: np.arange(n) < lengths[:, None, None, None])
+answers.wrong(
+    "causal mask forgotten",
+    function=lambda lengths, n: whole(joined(lengths, n, diagonal=n), lengths, n),
+)
+answers.wrong(
+    "padding forgotten", function=lambda lengths, n: whole(np.tri(n, dtype=bool), lengths, n)
+)
+answers.wrong(
+    "causal mask forgotten", function=lambda lengths, n: np.arange(n) < lengths[:, None, None, None]
+)
 answers.wrong("padding forgotten", function=lambda lengths, n: np.tri(n, dtype=bool))
-answers.wrong("either condition suffices", function=lambda lengths, n: joined(lengths, n, join=np.logical_or))
+answers.wrong(
+    "either condition suffices", function=lambda lengths, n: joined(lengths, n, join=np.logical_or)
+)
 answers.wrong("one padded key seen", function=lambda lengths, n: joined(lengths, n, length=1))
 answers.wrong("last real key hidden", function=lambda lengths, n: joined(lengths, n, length=-1))
 answers.wrong("diagonal excluded", function=lambda lengths, n: joined(lengths, n, diagonal=-1))
 answers.wrong("one key too many", function=lambda lengths, n: joined(lengths, n, diagonal=1))
 answers.wrong("axis dropped", function=lambda lengths, n: joined(lengths, n)[:, 0])
 answers.wrong("transposed", function=lambda lengths, n: joined(lengths, n).mT)
-answers.wrong("additive mask instead of boolean", function=lambda lengths, n: np.where(joined(lengths, n), 0, -np.inf))
-answers.wrong("causal mask forgotten", "one padded key seen", function=lambda lengths, n: whole(
-    joined(lengths, n, length=1, diagonal=n), lengths, n))
+answers.wrong(
+    "additive mask instead of boolean",
+    function=lambda lengths, n: np.where(joined(lengths, n), 0, -np.inf),
+)
+answers.wrong(
+    "causal mask forgotten",
+    "one padded key seen",
+    function=lambda lengths, n: whole(joined(lengths, n, length=1, diagonal=n), lengths, n),
+)
 
 
 @answers.wrong("padded queries hidden too")
@@ -68,7 +83,37 @@ def joined_with_queries_alone(lengths, n):
     return np.tri(n, dtype=bool) & (position[:, None] < lengths[:, None, None, None])
 
 
-answers.wrong("exactly one condition", function=lambda lengths, n: (
-    np.tri(n, dtype=bool) ^ (np.arange(n) < lengths[:, None])[:, None])[:, None])
-answers.wrong("heads' axis at the end", function=lambda lengths, n: (
-    np.tri(n, dtype=bool) & (np.arange(n) < lengths[:, None])[:, None])[..., None])
+answers.wrong(
+    "exactly one condition",
+    function=lambda lengths, n: (
+        np.tri(n, dtype=bool) ^ (np.arange(n) < lengths[:, None])[:, None]
+    )[:, None],
+)
+answers.wrong(
+    "heads' axis at the end",
+    function=lambda lengths, n: (
+        np.tri(n, dtype=bool) & (np.arange(n) < lengths[:, None])[:, None]
+    )[..., None],
+)
+
+
+answers.wrong(
+    "padding inverted",
+    function=lambda lengths, n: (
+        np.tri(n, dtype=bool) & (np.arange(n) >= lengths[:, None, None, None])
+    ),
+)
+answers.wrong(
+    "causal mask inverted",
+    function=lambda lengths, n: (
+        ~np.tri(n, dtype=bool) & (np.arange(n) < lengths[:, None, None, None])
+    ),
+)
+
+
+@answers.wrong("a slice from -0")
+def causal_padding_cut_from_the_end(lengths, n):
+    mask = np.broadcast_to(np.tri(n, dtype=bool), (len(lengths), 1, n, n)).copy()
+    for row, length in zip(mask, lengths):
+        row[..., -(n - length) :] = False
+    return mask

@@ -2,15 +2,20 @@
 
 import numpy as np
 
-from attnlib.exercises.engine.prove import Answers
+from attncourse.exercises.engine.prove import Answers
 
 ANSWERS = answers = Answers("decode_mask")
 
 
 answers.right(lambda n_q, n_k: np.tri(n_q, n_k, n_k - n_q, dtype=bool))
 answers.right(lambda n_q, n_k: np.arange(n_k) <= np.arange(n_k - n_q, n_k)[:, None])
-answers.right(lambda n_q, n_k: np.tri(n_k + n_q, n_k, dtype=bool)[n_k:][:0].reshape(0, n_k)
-              if n_q == 0 else np.array([[j <= i + n_k - n_q for j in range(n_k)] for i in range(n_q)]))
+answers.right(
+    lambda n_q, n_k: (
+        np.tri(n_k + n_q, n_k, dtype=bool)[n_k:][:0].reshape(0, n_k)
+        if n_q == 0
+        else np.array([[j <= i + n_k - n_q for j in range(n_k)] for i in range(n_q)])
+    )
+)
 
 
 @answers.right()
@@ -55,8 +60,10 @@ def decode_numbers(n_q, n_k):
 
 for names, function in (
     (["turned upside down"], lambda n_q, n_k: np.tri(n_q, n_k, n_k - n_q, dtype=bool)[::-1]),
-    (["only the last query moved"],
-     lambda n_q, n_k: np.tri(n_q, n_k, dtype=bool) | (np.arange(n_q)[:, None] == n_q - 1)),
+    (
+        ["only the last query moved"],
+        lambda n_q, n_k: np.tri(n_q, n_k, dtype=bool) | (np.arange(n_q)[:, None] == n_q - 1),
+    ),
 ):
     function.__name__ = "_".join(names).replace(" ", "_") or "one_number"
     answers.wrong(*names, function=function)

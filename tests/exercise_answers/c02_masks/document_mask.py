@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from attnlib.exercises.engine.prove import Answers
+from attncourse.exercises.engine.prove import Answers
 
 ANSWERS = answers = Answers("document_mask")
 
@@ -36,12 +36,27 @@ def document_by_tril(document):
 answers.wrong("mask inverted", function=lambda document: ~document_by_tril(document))
 answers.wrong("causal mask forgotten", function=lambda document: parts(document)[0])
 answers.wrong("documents ignored", function=lambda document: parts(document)[1])
-answers.wrong("either condition suffices", function=lambda document: np.logical_or(*parts(document)))
-answers.wrong("other documents instead of its own", function=lambda document: ~parts(document)[0] & parts(document)[1])
-answers.wrong("earlier documents too", function=lambda document: np.tril(document[:, None] >= document))
-answers.wrong("diagonal excluded", function=lambda document: np.tril(document[:, None] == document, -1))
-answers.wrong("one key too many", function=lambda document: np.tril(document[:, None] == document, 1))
-answers.wrong("the future instead of the past", function=lambda document: np.triu(document[:, None] == document))
+answers.wrong(
+    "either condition suffices", function=lambda document: np.logical_or(*parts(document))
+)
+answers.wrong(
+    "other documents instead of its own",
+    function=lambda document: ~parts(document)[0] & parts(document)[1],
+)
+answers.wrong(
+    "documents of smaller numbers too",
+    function=lambda document: np.tril(document[:, None] >= document),
+)
+answers.wrong(
+    "diagonal excluded", function=lambda document: np.tril(document[:, None] == document, -1)
+)
+answers.wrong(
+    "one key too many", function=lambda document: np.tril(document[:, None] == document, 1)
+)
+answers.wrong(
+    "the future instead of the past",
+    function=lambda document: np.triu(document[:, None] == document),
+)
 answers.wrong("not boolean", function=lambda document: document_by_tril(document) * 1.0)
 
 
@@ -57,3 +72,36 @@ def document_by_changes(document):
 @answers.wrong("additive mask instead of boolean")
 def document_added(document):
     return np.where(document_by_tril(document), 0.0, -np.inf)
+
+
+@answers.wrong("products of the numbers compared")
+def documents_by_products(document):
+    n = len(document)
+    same = np.outer(document, document) == (document**2)[:, None]
+    return same & np.tri(n, dtype=bool)
+
+
+@answers.wrong("documents taken as sorted")
+def documents_by_their_counts(document):
+    n = len(document)
+    mask = np.zeros((n, n), dtype=bool)
+    start = 0
+    for number in np.unique(document):
+        end = start + int((document == number).sum())
+        mask[start:end, start:end] = np.tri(end - start, dtype=bool)
+        start = end
+    return mask
+
+
+@answers.wrong("everything since the document began")
+def documents_since_their_first_position(document):
+    mask = np.zeros((len(document),) * 2, dtype=bool)
+    for i in range(len(document)):
+        first = np.argmax(document == document[i])
+        mask[i, first : i + 1] = True
+    return mask
+
+
+@answers.wrong("document 0 hidden")
+def document_0_as_padding(document):
+    return np.tril((document[:, None] == document) & (document != 0))

@@ -5,7 +5,7 @@ import math
 import numpy as np
 
 import attnlib
-from attnlib.exercises.engine.prove import Answers
+from attncourse.exercises.engine.prove import Answers
 
 ANSWERS = answers = Answers("mask_scores")
 
@@ -97,11 +97,16 @@ def masking_softmax(scores, attn_mask):
 for names, function in (
     (["tiny number instead of -inf"], lambda s, m: np.where(m, s, 1e-9)),
     (["multiplied by infinity"], lambda s, m: (s * np.where(m, 1, -np.inf)).astype(s.dtype)),
-    (["causal mask instead of the given one"],
-     lambda s, m: np.where(np.tri(*s.shape[-2:], dtype=bool), s, -np.inf)),
-    (["softmax already applied"],
-     lambda s, m: (lambda p: p / np.where(p.sum(-1, keepdims=True) == 0, 1, p.sum(-1, keepdims=True)))(
-         np.where(m, np.exp(s - s.max(-1, keepdims=True)), 0).astype(s.dtype))),
+    (
+        ["causal mask instead of the given one"],
+        lambda s, m: np.where(np.tri(*s.shape[-2:], dtype=bool), s, -np.inf),
+    ),
+    (
+        ["softmax already applied"],
+        lambda s, m: (
+            lambda p: p / np.where(p.sum(-1, keepdims=True) == 0, 1, p.sum(-1, keepdims=True))
+        )(np.where(m, np.exp(s - s.max(-1, keepdims=True)), 0).astype(s.dtype)),
+    ),
     (["masked scores removed"], lambda s, m: s[np.broadcast_to(m, s.shape)]),
 ):
     function.__name__ = "_".join(names).replace(" ", "_") or "one_number"
@@ -113,5 +118,16 @@ def masked_by_seven(scores, attn_mask):
     return np.where(attn_mask, scores, scores - scores.dtype.type(7))
 
 
-answers.wrong("mask transposed", function=lambda scores, attn_mask: np.where(
-    np.swapaxes(attn_mask, -1, -2) if attn_mask.ndim > 1 else attn_mask, scores, -np.inf).astype(scores.dtype))
+answers.wrong(
+    "mask transposed",
+    function=lambda scores, attn_mask: np.where(
+        np.swapaxes(attn_mask, -1, -2) if attn_mask.ndim > 1 else attn_mask, scores, -np.inf
+    ).astype(scores.dtype),
+)
+
+
+@answers.wrong("additive mask in a boolean array")
+def bias_as_boolean(scores, attn_mask):
+    bias = np.zeros_like(attn_mask)
+    bias[~attn_mask] = -np.inf
+    return scores + bias

@@ -3,14 +3,16 @@
 import numpy as np
 
 import attnlib
-from attnlib.exercises.engine.prove import Answers
+from attncourse.exercises.engine.prove import Answers
 
 ANSWERS = answers = Answers("padding_mask")
 
 
 answers.wrong("ready-made function", function=attnlib.padding_mask)
 answers.right(lambda lengths, n_k: np.arange(n_k) < lengths[:, None, None])
-answers.right(lambda lengths, n_k: (np.arange(n_k)[None, :] < np.asarray(lengths)[:, None])[:, None, :])
+answers.right(
+    lambda lengths, n_k: (np.arange(n_k)[None, :] < np.asarray(lengths)[:, None])[:, None, :]
+)
 
 
 @answers.right()
@@ -67,10 +69,46 @@ def padding_inverted_two_axes(lengths, n_k):
 
 
 for names, function in (
-    (["queries padded too"],
-     lambda lengths, n: (lambda m: m[:, :, None] & m[:, None, :])(np.arange(n) < lengths[:, None])),
+    (
+        ["queries padded too"],
+        lambda lengths, n: (lambda m: m[:, :, None] & m[:, None, :])(
+            np.arange(n) < lengths[:, None]
+        ),
+    ),
     (["everything allowed"], lambda lengths, n: np.ones((len(lengths), 1, n), bool)),
     (["axis dropped"], lambda lengths, n: np.arange(n) < lengths[:, None]),
 ):
     function.__name__ = "_".join(names).replace(" ", "_") or "one_number"
     answers.wrong(*names, function=function)
+
+
+@answers.wrong("a slice from -0")
+def padding_cut_from_the_end(lengths, n_k):
+    mask = np.ones((len(lengths), 1, n_k), bool)
+    for row, length in zip(mask, lengths):
+        row[:, -(n_k - length) :] = False
+    return mask
+
+
+@answers.wrong("length 0 taken as no limit")
+def padding_or_everything(lengths, n_k):
+    mask = np.zeros((len(lengths), 1, n_k), dtype=bool)
+    for b in range(len(lengths)):
+        mask[b, 0, : int(lengths[b]) or n_k] = True
+    return mask
+
+
+@answers.wrong("one key too few")
+def padding_that_ends_at_minus_1(lengths, n_k):
+    mask = np.zeros((len(lengths), 1, n_k), dtype=bool)
+    for b in range(len(lengths)):
+        mask[b, 0, : lengths[b] - 1] = True
+    return mask
+
+
+@answers.wrong("the last keys by a slice from -0")
+def padding_by_the_last_keys(lengths, n_k):
+    mask = np.zeros((len(lengths), 1, n_k), dtype=bool)
+    for b, m in enumerate(lengths):
+        mask[b, 0, -m:] = True
+    return mask

@@ -1,12 +1,13 @@
 """Answers to softmax, written as learners write them."""
 
 import functools
+import math
 
 import numpy as np
 import torch
 
 import attnlib
-from attnlib.exercises.engine.prove import Answers
+from attncourse.exercises.engine.prove import Answers
 
 ANSWERS = answers = Answers("softmax")
 
@@ -298,10 +299,20 @@ for names, function in (
     (["floating-point errors raised"], underflow_made_an_error),
     (["trailing comma"], lambda scores, axis=-1: (plain_softmax(scores, axis),)),
     (["list around the answer"], lambda scores, axis=-1: [plain_softmax(scores, axis)]),
-    (["np.matrix instead of an array"], lambda scores, axis=-1: np.asmatrix(
-        plain_softmax(scores, axis)) if scores.ndim == 2 else plain_softmax(scores, axis)),
-    (["masked scores set to 0"],
-     lambda scores, axis=-1: plain_softmax(np.where(np.isinf(scores), 0, scores).astype(scores.dtype), axis)),
+    (
+        ["np.matrix instead of an array"],
+        lambda scores, axis=-1: (
+            np.asmatrix(plain_softmax(scores, axis))
+            if scores.ndim == 2
+            else plain_softmax(scores, axis)
+        ),
+    ),
+    (
+        ["masked scores set to 0"],
+        lambda scores, axis=-1: plain_softmax(
+            np.where(np.isinf(scores), 0, scores).astype(scores.dtype), axis
+        ),
+    ),
     ([], lambda scores, axis=-1: np.full_like(scores, np.nan)),
 ):
     if function.__name__ == "<lambda>":
@@ -315,7 +326,7 @@ def softmax_summed_over_axis_1(scores, axis=-1):
     return e / e.sum(axis=min(1, scores.ndim - 1), keepdims=True)
 
 
-@answers.wrong("the sum of the exponentials squared")
+@answers.wrong("the square of the sum of the exponentials")
 def softmax_divided_twice(scores, axis=-1):
     e = np.exp(scores - scores.max(axis=axis, keepdims=True))
     total = e.sum(axis=axis, keepdims=True)
@@ -337,6 +348,7 @@ def softmax_own_epsilon(scores, axis=-1):
 
 def filled(value):
     """A softmax with a number in place of -inf."""
+
     def fill(scores, axis=-1):
         return soft(np.where(np.isinf(scores), value, scores).astype(scores.dtype), axis)
 
@@ -367,4 +379,32 @@ def softmax_guarded_sum(scores, axis=-1):
 @answers.wrong("1 subtracted from the exponentials")
 def softmax_maximum_outside(scores, axis=-1):
     e = np.exp(scores) - np.exp(scores.max(axis=axis, keepdims=True))
+    return e / e.sum(axis=axis, keepdims=True)
+
+
+@answers.wrong("reshape instead of moving the axis")
+def softmax_of_reshaped_rows(scores, axis=-1):
+    rows = scores.reshape(-1, scores.shape[axis])
+    powers = np.exp(rows - rows.max(1, keepdims=True))
+    return (powers / powers.sum(1, keepdims=True)).reshape(scores.shape)
+
+
+@answers.wrong("every negative axis taken as the last")
+def softmax_of_the_last_if_negative(scores, axis=-1):
+    axis = scores.ndim - 1 if axis < 0 else axis
+    powers = np.exp(scores - scores.max(axis=axis, keepdims=True))
+    return powers / powers.sum(axis=axis, keepdims=True)
+
+
+@answers.wrong("scores divided by sqrt(n)")
+def softmax_scaled_along_the_axis(scores, axis=-1):
+    s = scores / math.sqrt(scores.shape[axis])
+    powers = np.exp(s - s.max(axis=axis, keepdims=True))
+    return powers / powers.sum(axis=axis, keepdims=True)
+
+
+@answers.wrong("scores clipped")
+def softmax_clipped_at_minus_30(scores, axis=-1):
+    s = scores - scores.max(axis=axis, keepdims=True)
+    e = np.exp(np.maximum(s, -30))
     return e / e.sum(axis=axis, keepdims=True)

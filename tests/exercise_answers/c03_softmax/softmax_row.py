@@ -5,7 +5,7 @@ import math
 import numpy as np
 
 import attnlib
-from attnlib.exercises.engine.prove import Answers
+from attncourse.exercises.engine.prove import Answers
 
 ANSWERS = answers = Answers("softmax_row")
 
@@ -171,9 +171,7 @@ def sum_so_far(scores):
     return weights
 
 
-for names, function in (
-    (["divided by the sum so far"], sum_so_far),
-):
+for names, function in ((["divided by the sum so far"], sum_so_far),):
     if function.__name__ == "<lambda>":
         function.__name__ = "_".join(names).replace(" ", "_") or "one_number"
     answers.wrong(*names, function=function)
@@ -217,4 +215,16 @@ def softmax_row_guarded_sum(scores):
 @answers.wrong("1 subtracted from the exponentials")
 def softmax_row_maximum_outside(scores):
     e = np.exp(scores) - np.exp(scores.max())
+    return e / e.sum()
+
+
+@answers.wrong("scores clipped")
+def row_clipped_at_minus_30(scores):
+    e = np.exp(np.maximum(scores - scores.max(), -30))
+    return e / e.sum()
+
+
+@answers.wrong("scores clipped")
+def row_clipped_at_minus_20(scores):
+    e = np.exp(np.maximum(scores - scores.max(), -20))
     return e / e.sum()

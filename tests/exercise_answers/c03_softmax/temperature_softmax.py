@@ -5,7 +5,7 @@ import math
 import numpy as np
 
 import attnlib
-from attnlib.exercises.engine.prove import Answers
+from attncourse.exercises.engine.prove import Answers
 
 ANSWERS = answers = Answers("temperature_softmax")
 
@@ -72,11 +72,13 @@ def tempered_weights(scores, temperature):
     return softmax_plain(scores) / temperature
 
 
-answers.wrong("power of the weights not normalised", function=lambda scores, temperature: (
-    softmax_plain(scores) ** (1 / temperature)))
+answers.wrong(
+    "power of the weights not normalised",
+    function=lambda scores, temperature: softmax_plain(scores) ** (1 / temperature),
+)
 
 
-@answers.wrong("temperature after the softmax")
+@answers.wrong("powers of the weights")
 def tempered_weights_to_a_power(scores, temperature):
     e = np.exp(scores - scores.max(axis=-1, keepdims=True))
     w = (e / e.sum(axis=-1, keepdims=True)) ** (1 / temperature)
@@ -209,3 +211,35 @@ def tempered_over_the_rest(scores, temperature):
     axes = tuple(range(1, scores.ndim)) or (0,)
     e = np.exp((scores - scores.max(axis=axes, keepdims=True)) / temperature)
     return e / e.sum(axis=axes, keepdims=True)
+
+
+def tempered_from(limited):
+    """A right softmax at another temperature."""
+
+    def weights(scores, temperature):
+        scores = scores / scores.dtype.type(limited(temperature))
+        e = np.exp(scores - scores.max(axis=-1, keepdims=True))
+        return e / e.sum(axis=-1, keepdims=True)
+
+    return weights
+
+
+answers.wrong(
+    "temperature never below a limit",
+    function=tempered_from(lambda temperature: max(temperature, 1e-2)),
+)
+answers.wrong(
+    "temperature never below a limit",
+    function=tempered_from(lambda temperature: max(temperature, 1e-6)),
+)
+answers.wrong(
+    "epsilon added to the temperature",
+    function=tempered_from(lambda temperature: temperature + 1e-8),
+)
+
+
+@answers.wrong("scores clipped")
+def tempered_clipped_at_minus_30(scores, temperature):
+    s = scores / temperature
+    e = np.exp(np.maximum(s - s.max(axis=-1, keepdims=True), -30))
+    return e / e.sum(axis=-1, keepdims=True)

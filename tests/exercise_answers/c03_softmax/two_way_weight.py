@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 
-from attnlib.exercises.engine.prove import Answers
+from attncourse.exercises.engine.prove import Answers
 
 ANSWERS = answers = Answers("two_way_weight")
 
@@ -34,17 +34,38 @@ def two_by_tanh(score_a, score_b):
     return (1 + np.tanh((score_a - score_b) / 2)) / 2
 
 
-answers.wrong("the weight of the second key", function=lambda score_a, score_b: two_by_maximum(score_b, score_a))
-answers.wrong("no maximum subtracted", function=lambda score_a, score_b: np.exp(score_a) / (np.exp(score_a) + np.exp(score_b)))
-answers.wrong("exponential of the difference on top", function=lambda score_a, score_b: (
-    np.exp(score_a - score_b) / (1 + np.exp(score_a - score_b))))
-answers.wrong("share of the scores", function=lambda score_a, score_b: score_a / (score_a + score_b))
-answers.wrong("the ratio of the two weights", function=lambda score_a, score_b: np.exp(score_a - score_b))
+answers.wrong(
+    "the weight of the second key",
+    function=lambda score_a, score_b: two_by_maximum(score_b, score_a),
+)
+answers.wrong(
+    "no maximum subtracted",
+    function=lambda score_a, score_b: np.exp(score_a) / (np.exp(score_a) + np.exp(score_b)),
+)
+answers.wrong(
+    "exponential of the difference on top",
+    function=lambda score_a, score_b: np.exp(score_a - score_b) / (1 + np.exp(score_a - score_b)),
+)
+answers.wrong(
+    "share of the scores", function=lambda score_a, score_b: score_a / (score_a + score_b)
+)
+answers.wrong(
+    "the ratio of the two weights", function=lambda score_a, score_b: np.exp(score_a - score_b)
+)
 answers.wrong("the difference itself", function=lambda score_a, score_b: score_a - score_b)
-answers.wrong("step instead of a smooth weight", function=lambda score_a, score_b: (score_a > score_b).astype(score_a.dtype))
-answers.wrong("tanh instead of the logistic function", function=lambda score_a, score_b: np.tanh(score_a - score_b))
-answers.wrong("the weight of the second key", "no maximum subtracted", function=lambda score_a, score_b: (
-    np.exp(score_b) / (np.exp(score_a) + np.exp(score_b))))
+answers.wrong(
+    "step instead of a smooth weight",
+    function=lambda score_a, score_b: (score_a > score_b).astype(score_a.dtype),
+)
+answers.wrong(
+    "tanh instead of the logistic function",
+    function=lambda score_a, score_b: np.tanh(score_a - score_b),
+)
+answers.wrong(
+    "the weight of the second key",
+    "no maximum subtracted",
+    function=lambda score_a, score_b: np.exp(score_b) / (np.exp(score_a) + np.exp(score_b)),
+)
 
 
 @answers.wrong()
@@ -71,3 +92,41 @@ def two_by_own_maxima(score_a, score_b):
 
 
 answers.wrong("one score alone", function=lambda score_a, score_b: 1 / (1 + np.exp(-score_a)))
+answers.right(function=lambda score_a, score_b: 1 - 1 / (1 + np.exp(score_a - score_b)))
+answers.right(function=lambda score_a, score_b: 1 - two_by_maximum(score_b, score_a))
+answers.wrong(
+    "difference doubled", function=lambda score_a, score_b: 0.5 * (1 + np.tanh(score_a - score_b))
+)
+answers.wrong(
+    "both weights",
+    function=lambda score_a, score_b: np.stack(
+        [two_by_maximum(score_a, score_b), two_by_maximum(score_b, score_a)]
+    ),
+)
+
+
+@answers.wrong("difference clipped")
+def two_by_narrow_clip(score_a, score_b):
+    return 1 / (1 + np.exp(-np.clip(score_a - score_b, -8, 8)))
+
+
+@answers.wrong("difference clipped")
+def two_by_wide_clip(score_a, score_b):
+    return 1 / (1 + np.exp(-np.clip(score_a - score_b, -20, 20)))
+
+
+@answers.wrong("scores clipped")
+def two_by_clipped_scores(score_a, score_b):
+    power_a, power_b = np.exp(np.minimum(score_a, 50)), np.exp(np.minimum(score_b, 50))
+    return power_a / (power_a + power_b)
+
+
+@answers.wrong("difference halved")
+def two_by_half_the_difference(score_a, score_b):
+    with np.errstate(over="ignore"):
+        return 1 / (1 + np.exp((score_b - score_a) / 2))
+
+
+@answers.wrong("no maximum subtracted", "difference doubled")
+def two_by_double_scores(score_a, score_b):
+    return np.exp(2 * score_a) / (np.exp(2 * score_a) + np.exp(2 * score_b))

@@ -2,7 +2,8 @@
 
 import numpy as np
 
-from attnlib.exercises.engine.prove import Answers
+import attnlib
+from attncourse.exercises.engine.prove import Answers
 
 ANSWERS = answers = Answers("cross_entropy")
 
@@ -54,15 +55,31 @@ def loss_by_lse(scores, target):
     return lse - pick(scores, target)
 
 
-answers.wrong("logarithm of the softmax", function=lambda scores, target: -np.log(pick(soft(scores), target)))
-answers.wrong("epsilon in the logarithm", function=lambda scores, target: -np.log(pick(soft(scores), target) + 1e-9))
-answers.wrong("no maximum subtracted", function=lambda scores, target: (
-    np.log(np.exp(scores).sum(axis=-1)) - pick(scores, target)))
+answers.wrong(
+    "logarithm of the softmax", function=lambda scores, target: -np.log(pick(soft(scores), target))
+)
+answers.wrong(
+    "epsilon in the logarithm",
+    function=lambda scores, target: -np.log(pick(soft(scores), target) + 1e-9),
+)
+answers.wrong(
+    "no maximum subtracted",
+    function=lambda scores, target: np.log(np.exp(scores).sum(axis=-1)) - pick(scores, target),
+)
 answers.wrong("sign flipped", function=lambda scores, target: -loss_by_shift(scores, target))
-answers.wrong("mean over the rows", function=lambda scores, target: loss_by_shift(scores, target).mean())
-answers.wrong("target off by one", function=lambda scores, target: loss_by_shift(scores, target - 1))
-answers.wrong("in bits", function=lambda scores, target: loss_by_shift(scores, target) / scores.dtype.type(np.log(2)))
-answers.wrong("one minus the weight", function=lambda scores, target: 1 - pick(soft(scores), target))
+answers.wrong(
+    "mean over the rows", function=lambda scores, target: loss_by_shift(scores, target).mean()
+)
+answers.wrong(
+    "target off by one", function=lambda scores, target: loss_by_shift(scores, target - 1)
+)
+answers.wrong(
+    "in bits",
+    function=lambda scores, target: loss_by_shift(scores, target) / scores.dtype.type(np.log(2)),
+)
+answers.wrong(
+    "one minus the weight", function=lambda scores, target: 1 - pick(soft(scores), target)
+)
 
 
 @answers.wrong("target's score unshifted")
@@ -88,7 +105,10 @@ def log_weights(scores):
     return shifted - np.log(np.exp(shifted).sum(axis=-1, keepdims=True))
 
 
-answers.wrong("all targets taken in each row", function=lambda scores, target: -log_weights(scores)[..., target])
+answers.wrong(
+    "all targets taken in each row",
+    function=lambda scores, target: -log_weights(scores)[..., target],
+)
 
 
 @answers.wrong("sum over the rows", "in bits")
@@ -100,34 +120,72 @@ def entropy_of_all_in_bits(scores, target):
 @answers.wrong("scores clipped")
 def entropy_of_clipped(scores, target):
     scores = np.clip(scores, -60, 60)
-    log_weight = np.take_along_axis(scores, target[..., None], axis=-1)[..., 0] - np.log(np.exp(scores).sum(axis=-1))
+    log_weight = np.take_along_axis(scores, target[..., None], axis=-1)[..., 0] - np.log(
+        np.exp(scores).sum(axis=-1)
+    )
     return -log_weight
 
 
-answers.wrong("logarithm of the softmax", "mean over the rows", function=lambda scores, target: (
-    -np.log(np.take_along_axis(soft(scores), target[..., None], axis=-1)).mean()))
-answers.wrong("epsilon in the logarithm", "sign flipped", function=lambda scores, target: (
-    np.log(np.take_along_axis(soft(scores), target[..., None], axis=-1)[..., 0] + 1e-9).astype(scores.dtype)))
+answers.wrong(
+    "logarithm of the softmax",
+    "mean over the rows",
+    function=lambda scores, target: (
+        -np.log(np.take_along_axis(soft(scores), target[..., None], axis=-1)).mean()
+    ),
+)
+answers.wrong(
+    "epsilon in the logarithm",
+    "sign flipped",
+    function=lambda scores, target: np.log(
+        np.take_along_axis(soft(scores), target[..., None], axis=-1)[..., 0] + 1e-9
+    ).astype(scores.dtype),
+)
 
 
 @answers.wrong("logarithm of the softmax", "no maximum subtracted")
 def entropy_by_definition(scores, target):
     powers = np.exp(scores)
-    return -np.log(np.take_along_axis(powers / powers.sum(axis=-1, keepdims=True), target[..., None], axis=-1)[..., 0])
+    return -np.log(
+        np.take_along_axis(powers / powers.sum(axis=-1, keepdims=True), target[..., None], axis=-1)[
+            ..., 0
+        ]
+    )
 
 
-answers.wrong("all keys added up", function=lambda scores, target: -log_weights(scores).sum(axis=-1))
-answers.wrong("mean over the keys", function=lambda scores, target: -log_weights(scores).mean(axis=-1))
-answers.wrong("keys not added up", function=lambda scores, target: (
-    -log_weights(scores) * (np.arange(scores.shape[-1]) == target[..., None])))
-answers.wrong("entropy of the weights", function=lambda scores, target: (
-    -(soft(scores) * log_weights(scores)).sum(axis=-1)))
-answers.wrong("logarithm of the other weights", function=lambda scores, target: (
-    -np.log(1 - np.take_along_axis(soft(scores), target[..., None], axis=-1)[..., 0])))
-answers.wrong("weighted by the weight", function=lambda scores, target: (
-    -np.take_along_axis(soft(scores) * log_weights(scores), target[..., None], axis=-1)[..., 0]))
-answers.wrong("scores taken for weights", function=lambda scores, target: (
-    -np.log(np.take_along_axis(scores, target[..., None], axis=-1)[..., 0])))
+answers.wrong(
+    "all keys added up", function=lambda scores, target: -log_weights(scores).sum(axis=-1)
+)
+answers.wrong(
+    "mean over the keys", function=lambda scores, target: -log_weights(scores).mean(axis=-1)
+)
+answers.wrong(
+    "keys not added up",
+    function=lambda scores, target: (
+        -log_weights(scores) * (np.arange(scores.shape[-1]) == target[..., None])
+    ),
+)
+answers.wrong(
+    "entropy of the weights",
+    function=lambda scores, target: -(soft(scores) * log_weights(scores)).sum(axis=-1),
+)
+answers.wrong(
+    "logarithm of the other weights",
+    function=lambda scores, target: (
+        -np.log(1 - np.take_along_axis(soft(scores), target[..., None], axis=-1)[..., 0])
+    ),
+)
+answers.wrong(
+    "weighted by the weight",
+    function=lambda scores, target: (
+        -np.take_along_axis(soft(scores) * log_weights(scores), target[..., None], axis=-1)[..., 0]
+    ),
+)
+answers.wrong(
+    "scores taken for weights",
+    function=lambda scores, target: (
+        -np.log(np.take_along_axis(scores, target[..., None], axis=-1)[..., 0])
+    ),
+)
 
 
 @answers.wrong("softmax over the first axis")
@@ -135,3 +193,26 @@ def entropy_of_columns(scores, target):
     shifted = scores - scores.max(axis=0)
     log_weight = shifted - np.log(np.exp(shifted).sum(axis=0))
     return -np.take_along_axis(log_weight, target[..., None], axis=-1)[..., 0]
+
+
+def one_hot(scores, target):
+    return (np.arange(scores.shape[-1]) == target[..., None]).astype(scores.dtype)
+
+
+# the losses of all keys, of which 0 times one of inf is NaN
+answers.wrong(
+    "0 times infinity",
+    function=lambda scores, target: -(log_weights(scores) * one_hot(scores, target)).sum(axis=-1),
+)
+answers.wrong(
+    "0 times infinity",
+    function=lambda scores, target: (
+        -np.einsum("...n,...n->...", log_weights(scores), one_hot(scores, target))
+    ),
+)
+
+
+@answers.wrong("softmax over the queries")
+def entropy_over_the_queries(scores, target):
+    logs = attnlib.log_softmax(scores, axis=-2)
+    return -np.take_along_axis(logs, target[..., None], axis=-1)[..., 0]

@@ -5,7 +5,7 @@ import math
 import numpy as np
 
 import attnlib
-from attnlib.exercises.engine.prove import Answers
+from attncourse.exercises.engine.prove import Answers
 
 ANSWERS = answers = Answers("log_softmax")
 
@@ -241,4 +241,15 @@ def log_softmax_in_float64(scores, axis=-1):
 
 @answers.wrong("maximum not subtracted in the sum")
 def log_softmax_half_shifted(scores, axis=-1):
-    return scores - scores.max(axis=axis, keepdims=True) - np.log(np.exp(scores).sum(axis=axis, keepdims=True))
+    return (
+        scores
+        - scores.max(axis=axis, keepdims=True)
+        - np.log(np.exp(scores).sum(axis=axis, keepdims=True))
+    )
+
+
+@answers.wrong("another number where a score is -inf")
+def log_softmax_with_a_low_number(scores, axis=-1):
+    shifted = scores - scores.max(axis=axis, keepdims=True)
+    shifted = np.where(np.isneginf(shifted), -30000, shifted).astype(scores.dtype)
+    return shifted - np.log(np.exp(shifted).sum(axis=axis, keepdims=True))

@@ -5,7 +5,7 @@ import math
 import numpy as np
 
 import attnlib
-from attnlib.exercises.engine.prove import Answers
+from attncourse.exercises.engine.prove import Answers
 
 ANSWERS = answers = Answers("logsumexp")
 
@@ -220,7 +220,9 @@ def lse_factor_multiplied_back(scores, axis=-1):
 
 @answers.wrong("masked scores set to 0")
 def lse_counting_minus_infinity(scores, axis=-1):
-    return np.logaddexp.reduce(np.where(np.isneginf(scores), 0, scores).astype(scores.dtype), axis=axis)
+    return np.logaddexp.reduce(
+        np.where(np.isneginf(scores), 0, scores).astype(scores.dtype), axis=axis
+    )
 
 
 @answers.wrong("only the largest scores")
@@ -269,3 +271,18 @@ def logsumexp_by_absolute_values(scores, axis=-1):
 @answers.wrong("logarithm to base 10")
 def logsumexp_in_tens(scores, axis=-1):
     return (np.logaddexp.reduce(scores, axis=axis) / np.log(10)).astype(scores.dtype)
+
+
+@answers.wrong("any -inf empties the row")
+def logsumexp_of_full_rows(scores, axis=-1):
+    top = scores.max(axis=axis, keepdims=True)
+    top = np.where(np.isfinite(top), top, 0)
+    out = np.log(np.exp(scores - top).sum(axis=axis)) + np.squeeze(top, axis)
+    return np.where(np.isneginf(scores).any(axis=axis), -np.inf, out).astype(scores.dtype)
+
+
+@answers.wrong("maximum added to the sum")
+def lse_maximum_plus_sum(scores, axis=-1):
+    m = scores.max(axis=axis, keepdims=True)
+    m = np.where(np.isneginf(m), 0, m).astype(scores.dtype)
+    return np.squeeze(m, axis) + np.exp(scores - m).sum(axis=axis)

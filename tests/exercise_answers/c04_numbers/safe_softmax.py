@@ -3,7 +3,7 @@
 import numpy as np
 
 import attnlib
-from attnlib.exercises.engine.prove import Answers
+from attncourse.exercises.engine.prove import Answers
 
 ANSWERS = answers = Answers("safe_softmax")
 
@@ -138,8 +138,11 @@ def safe_in_place(scores):
     return np.where(dead, 0, softmax_plain(scores)).astype(scores.dtype)
 
 
-answers.wrong("dead rows NaN", "not divided by the sum",
-              function=lambda scores: np.exp(scores - scores.max(axis=-1, keepdims=True)))
+answers.wrong(
+    "dead rows NaN",
+    "not divided by the sum",
+    function=lambda scores: np.exp(scores - scores.max(axis=-1, keepdims=True)),
+)
 
 
 @answers.right()
@@ -210,3 +213,21 @@ def safe_by_a_floor(scores):
     highest = scores.max(axis=-1, keepdims=True)
     powers = np.exp(scores - np.where(highest == -np.inf, 0, highest))
     return powers / np.maximum(powers.sum(axis=-1, keepdims=True), 1e-9)
+
+
+@answers.wrong("row of negative scores taken for dead")
+def softmax_of_rows_above_a_limit(scores):
+    top = scores.max(axis=-1, keepdims=True)
+    dead = top <= -1e4
+    exps = np.exp(scores - np.where(dead, 0, top))
+    return np.where(dead, 0, exps / np.where(dead, 1, exps.sum(axis=-1, keepdims=True)))
+
+
+@answers.wrong("scores clipped")
+def safe_clipped_at_minus_30(scores):
+    m = scores.max(axis=-1, keepdims=True)
+    m = np.where(np.isneginf(m), 0, m).astype(scores.dtype)
+    e = np.exp(np.maximum(scores - m, -30))
+    e[np.isneginf(scores)] = 0
+    t = e.sum(axis=-1, keepdims=True)
+    return e / np.where(t == 0, 1, t).astype(scores.dtype)

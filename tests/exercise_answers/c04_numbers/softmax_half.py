@@ -2,7 +2,8 @@
 
 import numpy as np
 
-from attnlib.exercises.engine.prove import Answers
+import attnlib
+from attncourse.exercises.engine.prove import Answers
 
 ANSWERS = answers = Answers("softmax_half")
 
@@ -98,8 +99,14 @@ def half_of_columns(scores):
     return (powers / powers.sum(axis=0, keepdims=True)).astype(np.float16)
 
 
-answers.wrong("rounded besides", function=lambda scores: soft(scores.astype(np.float32)).round(3).astype(np.float16))
-answers.wrong("logarithm of the softmax", function=lambda scores: np.log(soft(scores.astype(np.float32))).astype(np.float16))
+answers.wrong(
+    "rounded besides",
+    function=lambda scores: soft(scores.astype(np.float32)).round(3).astype(np.float16),
+)
+answers.wrong(
+    "logarithm of the softmax",
+    function=lambda scores: np.log(soft(scores.astype(np.float32))).astype(np.float16),
+)
 
 
 @answers.wrong("power of 2 instead of e")
@@ -107,3 +114,32 @@ def half_by_powers_of_2(scores):
     wide = scores.astype(np.float32)
     powers = np.exp2(wide - wide.max(axis=-1, keepdims=True))
     return (powers / powers.sum(axis=-1, keepdims=True)).astype(np.float16)
+
+
+@answers.wrong("divided again in float16")
+def half_divided_again(scores):
+    wide = scores.astype(np.float32)
+    exps = np.exp(wide - wide.max(axis=-1, keepdims=True))
+    half = (exps / exps.sum(axis=-1, keepdims=True)).astype(np.float16)
+    return half / half.sum(axis=-1, keepdims=True)
+
+
+@answers.wrong("sum in float16")
+def half_with_a_narrow_sum(scores):
+    wide = scores.astype(np.float32)
+    exps = np.exp(wide - wide.max(axis=-1, keepdims=True))
+    return (exps / np.sum(exps, axis=-1, keepdims=True, dtype=np.float16)).astype(np.float16)
+
+
+@answers.wrong("divided in float16")
+def half_divided_at_the_end(scores):
+    s = scores.astype(np.float32)
+    e = np.exp(s - s.max(axis=-1, keepdims=True))
+    total = e.sum(axis=-1, keepdims=True)
+    return e.astype(np.float16) / total.astype(np.float16)
+
+
+@answers.wrong("logarithm rounded to float16")
+def half_of_the_logarithm(scores):
+    logs = attnlib.log_softmax(scores.astype(np.float32)).astype(np.float16)
+    return np.exp(logs)

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from attnlib.exercises.engine.prove import Answers
+from attncourse.exercises.engine.prove import Answers
 
 ANSWERS = answers = Answers("ulp_error")
 
@@ -31,43 +31,92 @@ def error(computed, exact):
     return np.abs(computed.astype(np.float64) - exact)
 
 
-answers.wrong("unit of float64", function=lambda computed, exact: error(computed, exact) / np.spacing(np.abs(exact)))
-answers.wrong("the same unit everywhere", function=lambda computed, exact: error(computed, exact) / np.finfo(np.float32).eps)
-answers.wrong("relative error instead of units", function=lambda computed, exact: error(computed, exact) / np.abs(exact))
-answers.wrong("relative error over the machine epsilon", function=lambda computed, exact: (
-    error(computed, exact) / np.abs(exact) / np.finfo(np.float32).eps.astype(np.float64)))
+answers.wrong(
+    "unit of float64",
+    function=lambda computed, exact: error(computed, exact) / np.spacing(np.abs(exact)),
+)
+answers.wrong(
+    "the same unit everywhere",
+    function=lambda computed, exact: error(computed, exact) / np.finfo(np.float32).eps,
+)
+answers.wrong(
+    "relative error instead of units",
+    function=lambda computed, exact: error(computed, exact) / np.abs(exact),
+)
+answers.wrong(
+    "relative error over the machine epsilon",
+    function=lambda computed, exact: (
+        error(computed, exact) / np.abs(exact) / np.finfo(np.float32).eps.astype(np.float64)
+    ),
+)
 answers.wrong("absolute error", function=error)
-answers.wrong("sign of the unit kept", function=lambda computed, exact: (
-    error(computed, exact) / np.spacing(exact.astype(np.float32)).astype(np.float64)))
-answers.wrong("sign kept", function=lambda computed, exact: (
-    (computed.astype(np.float64) - exact) / np.spacing(np.abs(exact.astype(np.float32))).astype(np.float64)))
-answers.wrong("neighbour towards zero", function=lambda computed, exact: error(computed, exact) / (
-    np.abs(exact.astype(np.float32)) - np.nextafter(np.abs(exact.astype(np.float32)), np.float32(0))).astype(np.float64))
+answers.wrong(
+    "sign of the unit kept",
+    function=lambda computed, exact: (
+        error(computed, exact) / np.spacing(exact.astype(np.float32)).astype(np.float64)
+    ),
+)
+answers.wrong(
+    "sign kept",
+    function=lambda computed, exact: (
+        (computed.astype(np.float64) - exact)
+        / np.spacing(np.abs(exact.astype(np.float32))).astype(np.float64)
+    ),
+)
+answers.wrong(
+    "neighbour towards zero",
+    function=lambda computed, exact: (
+        error(computed, exact)
+        / (
+            np.abs(exact.astype(np.float32))
+            - np.nextafter(np.abs(exact.astype(np.float32)), np.float32(0))
+        ).astype(np.float64)
+    ),
+)
 
 
-@answers.wrong("exact rounded before the distance")
+@answers.wrong("rounded to whole units")
 def units_in_float32(computed, exact):
     rounded = exact.astype(np.float32)
-    return np.abs(computed - rounded).astype(np.float64) / np.spacing(np.abs(rounded)).astype(np.float64)
+    return np.abs(computed - rounded).astype(np.float64) / np.spacing(np.abs(rounded)).astype(
+        np.float64
+    )
 
 
-answers.wrong("unit of float64 and its sign", function=lambda computed, exact: np.abs(computed - exact) / np.spacing(exact))
-answers.wrong("unit at the computed number", function=lambda computed, exact: np.abs(computed - exact) / np.spacing(np.abs(computed)))
-answers.wrong("unit at the computed number and its sign", function=lambda computed, exact: (
-    np.abs(computed - exact) / np.spacing(computed)))
-answers.right(lambda computed, exact: np.abs(computed - exact) / np.spacing(np.abs(exact).astype(np.float32)))
+answers.wrong(
+    "unit of float64 and its sign",
+    function=lambda computed, exact: np.abs(computed - exact) / np.spacing(exact),
+)
+answers.wrong(
+    "unit at the computed number",
+    function=lambda computed, exact: np.abs(computed - exact) / np.spacing(np.abs(computed)),
+)
+answers.wrong(
+    "unit at the computed number and its sign",
+    function=lambda computed, exact: np.abs(computed - exact) / np.spacing(computed),
+)
+answers.right(
+    lambda computed, exact: np.abs(computed - exact) / np.spacing(np.abs(exact).astype(np.float32))
+)
 
 
 @answers.wrong("float32 numbers counted")
 def units_by_bits(computed, exact):
-    return np.abs(computed.view(np.int32) - exact.astype(np.float32).view(np.int32)).astype(np.float64)
+    return np.abs(computed.view(np.int32) - exact.astype(np.float32).view(np.int32)).astype(
+        np.float64
+    )
 
 
-answers.wrong("divided in float32", "unit at the computed number", function=lambda computed, exact: (
-    np.abs(computed - exact).astype(np.float32) / np.spacing(np.abs(computed))))
+answers.wrong(
+    "answer in float32",
+    "unit at the computed number",
+    function=lambda computed, exact: (
+        np.abs(computed - exact).astype(np.float32) / np.spacing(np.abs(computed))
+    ),
+)
 
 
-@answers.wrong("sign kept", "exact rounded before the distance")
+@answers.wrong("sign kept", "rounded to whole units")
 def units_of_float32_numbers(computed, exact):
     rounded = exact.astype(np.float32)
     return (computed.astype(np.float64) - rounded) / np.spacing(np.abs(rounded)).astype(np.float64)
@@ -79,5 +128,35 @@ def units_by_logarithm(computed, exact):
     return np.abs(computed - exact) / 2.0 ** (exponent - 23)
 
 
-answers.wrong("mean error", function=lambda computed, exact: np.mean(
-    np.abs(computed - exact) / np.spacing(np.abs(exact.astype(np.float32))).astype(np.float64)))
+answers.wrong(
+    "mean error",
+    function=lambda computed, exact: np.mean(
+        np.abs(computed - exact) / np.spacing(np.abs(exact.astype(np.float32))).astype(np.float64)
+    ),
+)
+
+
+@answers.wrong("neighbour above")
+def ulp_to_the_number_above(computed, exact):
+    rounded = exact.astype(np.float32)
+    above = np.nextafter(rounded, np.float32(np.inf))
+    gap = above.astype(np.float64) - rounded.astype(np.float64)
+    return np.abs(computed.astype(np.float64) - exact) / gap
+
+
+@answers.wrong("answer in float32")
+def ulp_error_converted_at_the_end(computed, exact):
+    unit = np.spacing(np.abs(exact.astype(np.float32)))
+    return (np.abs(computed - exact) / unit).astype(np.float32)
+
+
+@answers.wrong("unit of the unrounded number")
+def ulps_by_frexp(computed, exact):
+    gap = np.ldexp(1.0, np.maximum(np.frexp(exact)[1] - 24, -149))
+    return np.abs(computed - exact) / gap
+
+
+@answers.wrong("rounded to whole units")
+def ulps_rounded(computed, exact):
+    gap = np.abs(np.spacing(exact.astype(np.float32)))
+    return np.round(np.abs(computed - exact) / gap)

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from attnlib.exercises.engine.prove import Answers
+from attncourse.exercises.engine.prove import Answers
 
 ANSWERS = answers = Answers("log_softmax_backward")
 
@@ -32,16 +32,38 @@ def back(log_weights, grad, weights=np.exp, axis=-1):
 
 
 answers.wrong("row sum not subtracted", function=lambda log_weights, grad: grad.copy())
-answers.wrong("weights missing", function=lambda log_weights, grad: grad - grad.sum(axis=-1, keepdims=True))
-answers.wrong("logarithms taken for weights", function=lambda log_weights, grad: back(log_weights, grad, lambda x: x))
-answers.wrong("row sum added", function=lambda log_weights, grad: (
-    grad + np.exp(log_weights) * grad.sum(axis=-1, keepdims=True)))
-answers.wrong("sum over the queries", function=lambda log_weights, grad: back(log_weights, grad, axis=max(-2, -grad.ndim)))
-answers.wrong("one sum for the whole array", function=lambda log_weights, grad: grad - np.exp(log_weights) * grad.sum())
+answers.wrong(
+    "weights missing", function=lambda log_weights, grad: grad - grad.sum(axis=-1, keepdims=True)
+)
+answers.wrong(
+    "logarithms taken for weights",
+    function=lambda log_weights, grad: back(log_weights, grad, lambda x: x),
+)
+answers.wrong(
+    "row sum added",
+    function=lambda log_weights, grad: (
+        grad + np.exp(log_weights) * grad.sum(axis=-1, keepdims=True)
+    ),
+)
+answers.wrong(
+    "sum over the queries",
+    function=lambda log_weights, grad: back(log_weights, grad, axis=max(-2, -grad.ndim)),
+)
+answers.wrong(
+    "one sum for the whole array",
+    function=lambda log_weights, grad: grad - np.exp(log_weights) * grad.sum(),
+)
 answers.wrong("sign flipped", function=lambda log_weights, grad: -back(log_weights, grad))
-answers.wrong("mean instead of sum", function=lambda log_weights, grad: (
-    grad - np.exp(log_weights) * grad.mean(axis=-1, keepdims=True)))
-answers.wrong("mean instead of the weighted sum", function=lambda log_weights, grad: grad - grad.mean(axis=-1, keepdims=True))
+answers.wrong(
+    "mean instead of sum",
+    function=lambda log_weights, grad: (
+        grad - np.exp(log_weights) * grad.mean(axis=-1, keepdims=True)
+    ),
+)
+answers.wrong(
+    "mean instead of the weighted sum",
+    function=lambda log_weights, grad: grad - grad.mean(axis=-1, keepdims=True),
+)
 
 
 @answers.wrong("backward of the softmax")
@@ -60,15 +82,57 @@ def logs_by_the_wrong_side(log_weights, grad_log_weights):
     return grad_log_weights - (np.exp(log_weights) * grad_log_weights).sum(axis=-1, keepdims=True)
 
 
-answers.wrong("only the logarithm's derivative", function=lambda log_weights, grad: grad / np.exp(log_weights))
-answers.wrong("weights added up", function=lambda log_weights, grad: (
-    grad - np.exp(log_weights).sum(axis=-1, keepdims=True) * grad))
+answers.wrong(
+    "only the logarithm's derivative", function=lambda log_weights, grad: grad / np.exp(log_weights)
+)
+answers.wrong(
+    "weights added up",
+    function=lambda log_weights, grad: (
+        grad - np.exp(log_weights).sum(axis=-1, keepdims=True) * grad
+    ),
+)
 
 
-answers.wrong("row sum taken for 1", function=lambda log_weights, grad_log_weights: grad_log_weights - np.exp(log_weights))
+answers.wrong(
+    "row sum taken for 1",
+    function=lambda log_weights, grad_log_weights: grad_log_weights - np.exp(log_weights),
+)
 
 
 @answers.wrong("backward of the softmax", "logarithms taken for weights")
 def backward_of_another_function(log_weights, grad_log_weights):
     total = (log_weights * grad_log_weights).sum(axis=-1, keepdims=True)
     return log_weights * (grad_log_weights - total)
+
+
+def through_the_weights(denominator):
+    """The gradient of the weights, and then the backward of the softmax."""
+
+    def gradient(log_weights, grad_log_weights):
+        weights = np.exp(log_weights)
+        grad = grad_log_weights / denominator(weights)
+        return weights * (grad - (weights * grad).sum(axis=-1, keepdims=True))
+
+    return gradient
+
+
+answers.wrong(
+    "divided by weights that underflow", function=through_the_weights(lambda weights: weights)
+)
+answers.wrong(
+    "divided by weights that underflow",
+    function=through_the_weights(lambda weights: np.maximum(weights, np.finfo(weights.dtype).tiny)),
+)
+answers.wrong(
+    "epsilon in the denominator",
+    function=through_the_weights(lambda weights: weights + weights.dtype.type(1e-9)),
+)
+
+
+@answers.wrong("softmax over another axis")
+def another_softmax_over_the_first_axis(log_weights, grad_log_weights):
+    e = np.exp(log_weights - log_weights.max(axis=0, keepdims=True))
+    w = e / e.sum(axis=0, keepdims=True)
+    if log_weights.ndim == 1:
+        w = np.exp(log_weights)
+    return grad_log_weights - w * grad_log_weights.sum(axis=-1, keepdims=True)

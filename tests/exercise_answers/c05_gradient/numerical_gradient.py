@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from attnlib.exercises.engine.prove import Answers
+from attncourse.exercises.engine.prove import Answers
 
 ANSWERS = answers = Answers("numerical_gradient")
 
@@ -44,14 +44,35 @@ def entrywise(quotient):
     return gradient
 
 
-answers.wrong("forward difference", function=entrywise(lambda f, x, h, e: (f(x + h * e) - f(x)) / h))
-answers.wrong("divided by step instead of 2 step", function=entrywise(lambda f, x, h, e: (f(x + h * e) - f(x - h * e)) / h))
-answers.wrong("multiplied by the step", function=entrywise(lambda f, x, h, e: (f(x + h * e) - f(x - h * e)) / 2 * h))
-answers.wrong("sign flipped", function=entrywise(lambda f, x, h, e: (f(x - h * e) - f(x + h * e)) / (2 * h)))
-answers.wrong("a step of its own", function=entrywise(lambda f, x, h, e: (f(x + 1e-5 * e) - f(x - 1e-5 * e)) / 2e-5))
-answers.wrong("all entries moved at once", function=lambda function, x, step: np.ones(x.shape) * (
-    function(x + step) - function(x - step)) / (2 * step))
-answers.wrong("backward difference", "sign flipped", function=entrywise(lambda f, x, h, e: (f(x - h * e) - f(x)) / h))
+answers.wrong(
+    "forward difference", function=entrywise(lambda f, x, h, e: (f(x + h * e) - f(x)) / h)
+)
+answers.wrong(
+    "divided by step instead of 2 step",
+    function=entrywise(lambda f, x, h, e: (f(x + h * e) - f(x - h * e)) / h),
+)
+answers.wrong(
+    "multiplied by the step",
+    function=entrywise(lambda f, x, h, e: (f(x + h * e) - f(x - h * e)) / 2 * h),
+)
+answers.wrong(
+    "sign flipped", function=entrywise(lambda f, x, h, e: (f(x - h * e) - f(x + h * e)) / (2 * h))
+)
+answers.wrong(
+    "a step of its own",
+    function=entrywise(lambda f, x, h, e: (f(x + 1e-5 * e) - f(x - 1e-5 * e)) / 2e-5),
+)
+answers.wrong(
+    "sum of the gradient in every entry",
+    function=lambda function, x, step: (
+        np.ones(x.shape) * (function(x + step) - function(x - step)) / (2 * step)
+    ),
+)
+answers.wrong(
+    "backward difference",
+    "sign flipped",
+    function=entrywise(lambda f, x, h, e: (f(x - h * e) - f(x)) / h),
+)
 
 
 @answers.wrong("x changed in between")
@@ -109,7 +130,10 @@ def gradient_returned_too_early(function, x, step):
         return grad
 
 
-answers.wrong("one value alone divided", function=entrywise(lambda f, x, h, e: f(x + h * e) - f(x - h * e) / (2 * h)))
+answers.wrong(
+    "one value alone divided",
+    function=entrywise(lambda f, x, h, e: f(x + h * e) - f(x - h * e) / (2 * h)),
+)
 
 
 @answers.right()
@@ -171,4 +195,51 @@ def gradient_at_zero(function, x, step):
         move = np.zeros(x.shape)
         move[at] = step
         grad[at] = (function(move) - function(-move)) / (2 * step)
+    return grad
+
+
+@answers.wrong("sum of the gradient in every entry")
+def added_to_all_entries(function, x, step):
+    grad = np.zeros(x.shape)
+    for at in np.ndindex(x.shape):
+        up, down = x.copy(), x.copy()
+        up[at] += step
+        down[at] -= step
+        grad += (function(up) - function(down)) / (2 * step)
+    return grad
+
+
+@answers.wrong("two names for one array")
+def down_is_up(function, x, step):
+    grad = np.zeros(x.shape)
+    for at in np.ndindex(x.shape):
+        up = x.copy()
+        down = up
+        up[at] += step
+        down[at] -= step
+        grad[at] = (function(up) - function(down)) / (2 * step)
+    return grad
+
+
+@answers.wrong("half a forward difference")
+def gradient_of_one_array(function, x, step):
+    grad = np.zeros_like(x)
+    for index in np.ndindex(*x.shape):
+        up = x.copy()
+        down = up
+        up[index] += step
+        f_up = function(up)
+        down[index] -= step
+        f_down = function(down)
+        grad[index] = (f_up - f_down) / (2 * step)
+    return grad
+
+
+@answers.wrong("half a forward difference")
+def gradient_without_a_step_down(function, x, step):
+    grad = np.zeros(x.shape)
+    for index in np.ndindex(*x.shape):
+        up, down = x.copy(), x
+        up[index] += step
+        grad[index] = (function(up) - function(down)) / (2 * step)
     return grad

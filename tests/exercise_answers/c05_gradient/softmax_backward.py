@@ -5,7 +5,7 @@ import mmap
 import numpy as np
 import torch
 
-from attnlib.exercises.engine.prove import Answers
+from attncourse.exercises.engine.prove import Answers
 
 ANSWERS = answers = Answers("softmax_backward")
 
@@ -171,7 +171,7 @@ def backward_swapped(first, second):
 
 @answers.wrong("gradient missing in the row sum")
 def backward_squares(weights, grad_weights):
-    return weights * (grad_weights - (weights ** 2).sum(axis=-1, keepdims=True))
+    return weights * (grad_weights - (weights**2).sum(axis=-1, keepdims=True))
 
 
 def backward_printed(weights, grad):
@@ -195,7 +195,10 @@ def backward_of_two_sums(weights, grad_weights):
 
 @answers.wrong("(n, n) array made")
 def backward_by_a_torch_jacobian(weights, grad_weights):
-    w, g = torch.from_numpy(weights.astype(np.float64)), torch.from_numpy(grad_weights.astype(np.float64))
+    w, g = (
+        torch.from_numpy(weights.astype(np.float64)),
+        torch.from_numpy(grad_weights.astype(np.float64)),
+    )
     jacobian = torch.diag_embed(w) - w[..., :, None] * w[..., None, :]
     return (jacobian @ g[..., None])[..., 0].numpy().astype(weights.dtype)
 
@@ -211,5 +214,15 @@ def backward_in_a_mapped_file(weights, grad_weights):
     return (jacobian @ grad_weights).astype(weights.dtype)
 
 
-answers.wrong("weights missing in the first term", function=lambda weights, grad_weights: (
-    grad_weights - weights * (weights * grad_weights).sum(axis=-1, keepdims=True)))
+answers.wrong(
+    "weights missing in the first term",
+    function=lambda weights, grad_weights: (
+        grad_weights - weights * (weights * grad_weights).sum(axis=-1, keepdims=True)
+    ),
+)
+
+
+answers.wrong(
+    "matrix product instead of a row sum",
+    function=lambda weights, grad_weights: weights * (grad_weights - np.dot(weights, grad_weights)),
+)

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from attnlib.exercises.engine.prove import Answers
+from attncourse.exercises.engine.prove import Answers
 
 ANSWERS = answers = Answers("softmax_jacobian")
 
@@ -166,7 +166,7 @@ def jacobian_upper_half(weights):
 @answers.wrong("sign flipped on the diagonal")
 def jacobian_of_another_sign(weights):
     jacobian = -np.outer(weights, weights)
-    jacobian[np.diag_indices(len(weights))] = weights ** 2 - weights
+    jacobian[np.diag_indices(len(weights))] = weights**2 - weights
     return jacobian
 
 

@@ -5,7 +5,7 @@ import math
 import numpy as np
 
 import attnlib
-from attnlib.exercises.engine.prove import Answers
+from attncourse.exercises.engine.prove import Answers
 
 ANSWERS = answers = Answers("head_scores")
 
@@ -26,7 +26,7 @@ def head_scores_head_by_head(x, w_q, w_k, n_heads):
     found = []
     for i in range(n_heads):
         own = slice(i * d_head, (i + 1) * d_head)
-        found.append((x @ w_q[:, own]) @ (x @ w_k[:, own]).mT / d_head ** 0.5)
+        found.append((x @ w_q[:, own]) @ (x @ w_k[:, own]).mT / d_head**0.5)
     return np.stack(found, axis=-3)
 
 
@@ -40,22 +40,54 @@ def scores(x, w_q, w_k, n_heads, scale, heads=heads_of):
     return heads(x @ w_q, n_heads) @ heads(x @ w_k, n_heads).mT / scale
 
 
-answers.wrong("the model's width instead of the head's", function=lambda x, w_q, w_k, n_heads: scores(
-    x, w_q, w_k, n_heads, math.sqrt(x.shape[-1])))
+answers.wrong(
+    "the model's width instead of the head's",
+    function=lambda x, w_q, w_k, n_heads: scores(x, w_q, w_k, n_heads, math.sqrt(x.shape[-1])),
+)
 answers.wrong("no scale", function=lambda x, w_q, w_k, n_heads: scores(x, w_q, w_k, n_heads, 1))
-answers.wrong("number of heads instead of their size", function=lambda x, w_q, w_k, n_heads: scores(
-    x, w_q, w_k, n_heads, math.sqrt(n_heads)))
-answers.wrong("w_q and w_k swapped", function=lambda x, w_q, w_k, n_heads: head_scores_by_reshape(x, w_k, w_q, n_heads))
-answers.wrong("w_q for both", function=lambda x, w_q, w_k, n_heads: head_scores_by_reshape(x, w_q, w_q, n_heads))
-answers.wrong("reshaped without moving the heads", function=lambda x, w_q, w_k, n_heads: scores(
-    x, w_q, w_k, n_heads, math.sqrt(x.shape[-1] // n_heads),
-    lambda y, n_heads: y.reshape(*y.shape[:-2], n_heads, y.shape[-2], -1)))
-answers.wrong("every n-th feature for a head", function=lambda x, w_q, w_k, n_heads: scores(
-    x, w_q, w_k, n_heads, math.sqrt(x.shape[-1] // n_heads),
-    lambda y, n_heads: np.moveaxis(y.reshape(*y.shape[:-1], -1, n_heads), -1, -3)))
-answers.wrong("heads added up", function=lambda x, w_q, w_k, n_heads: head_scores_by_reshape(x, w_q, w_k, n_heads).sum(axis=-3))
-answers.wrong("the model's width instead of the head's", "w_q and w_k swapped", function=lambda x, w_q, w_k, n_heads: scores(
-    x, w_k, w_q, n_heads, math.sqrt(x.shape[-1])))
+answers.wrong(
+    "number of heads instead of their size",
+    function=lambda x, w_q, w_k, n_heads: scores(x, w_q, w_k, n_heads, math.sqrt(n_heads)),
+)
+answers.wrong(
+    "scores transposed",
+    function=lambda x, w_q, w_k, n_heads: head_scores_by_reshape(x, w_k, w_q, n_heads),
+)
+answers.wrong(
+    "w_q for both",
+    function=lambda x, w_q, w_k, n_heads: head_scores_by_reshape(x, w_q, w_q, n_heads),
+)
+answers.wrong(
+    "reshaped without moving the heads",
+    function=lambda x, w_q, w_k, n_heads: scores(
+        x,
+        w_q,
+        w_k,
+        n_heads,
+        math.sqrt(x.shape[-1] // n_heads),
+        lambda y, n_heads: y.reshape(*y.shape[:-2], n_heads, y.shape[-2], -1),
+    ),
+)
+answers.wrong(
+    "every n-th feature for a head",
+    function=lambda x, w_q, w_k, n_heads: scores(
+        x,
+        w_q,
+        w_k,
+        n_heads,
+        math.sqrt(x.shape[-1] // n_heads),
+        lambda y, n_heads: np.moveaxis(y.reshape(*y.shape[:-1], -1, n_heads), -1, -3),
+    ),
+)
+answers.wrong(
+    "heads added up",
+    function=lambda x, w_q, w_k, n_heads: head_scores_by_reshape(x, w_q, w_k, n_heads).sum(axis=-3),
+)
+answers.wrong(
+    "the model's width instead of the head's",
+    "scores transposed",
+    function=lambda x, w_q, w_k, n_heads: scores(x, w_k, w_q, n_heads, math.sqrt(x.shape[-1])),
+)
 
 
 @answers.wrong("x cut before the projection")
@@ -78,7 +110,9 @@ def head_scores_without_moving(x, w_q, w_k, n_heads):
 @answers.wrong("x cut before the projection")
 def head_scores_of_blocks_of_rows(x, w_q, w_k, n_heads):
     pairs = zip(np.split(x, n_heads, axis=-1), np.split(w_q, n_heads), np.split(w_k, n_heads))
-    return np.stack([attnlib.raw_scores(block @ query, block @ key) for block, query, key in pairs], axis=-3)
+    return np.stack(
+        [attnlib.raw_scores(block @ query, block @ key) for block, query, key in pairs], axis=-3
+    )
 
 
 @answers.wrong("heads last")
@@ -93,9 +127,35 @@ def of_heads(x, w_q, w_k, n_heads, size=None):
     return query @ np.swapaxes(key, -1, -2) / (size or shape[-1]) ** 0.5
 
 
-answers.wrong("number of positions instead of the head's size", function=lambda x, w_q, w_k, n_heads: of_heads(
-    x, w_q, w_k, n_heads, x.shape[-2]))
-answers.wrong("only one projection", function=lambda x, w_q, w_k, n_heads: of_heads(
-    x, w_q, np.eye(len(w_k), dtype=x.dtype), n_heads))
-answers.wrong("causal mask besides", function=lambda x, w_q, w_k, n_heads: np.where(
-    np.tri(x.shape[-2], dtype=bool), of_heads(x, w_q, w_k, n_heads), -np.inf).astype(x.dtype))
+answers.wrong(
+    "number of positions instead of the head's size",
+    function=lambda x, w_q, w_k, n_heads: of_heads(x, w_q, w_k, n_heads, x.shape[-2]),
+)
+answers.wrong(
+    "only one projection",
+    function=lambda x, w_q, w_k, n_heads: of_heads(
+        x, w_q, np.eye(len(w_k), dtype=x.dtype), n_heads
+    ),
+)
+answers.wrong(
+    "causal mask besides",
+    function=lambda x, w_q, w_k, n_heads: np.where(
+        np.tri(x.shape[-2], dtype=bool), of_heads(x, w_q, w_k, n_heads), -np.inf
+    ).astype(x.dtype),
+)
+
+
+@answers.wrong("scores transposed")
+def scores_of_keys_with_queries(x, w_q, w_k, n_heads):
+    shape = x.shape[:-1] + (n_heads, x.shape[-1] // n_heads)
+    q = (x @ w_q).reshape(shape)
+    k = (x @ w_k).reshape(shape)
+    return np.einsum("...ihc,...jhc->...hji", q, k) / math.sqrt(shape[-1])
+
+
+@answers.wrong("number of heads instead of their size", "softmax already applied")
+def weights_of_heads(x, w_q, w_k, n_heads):
+    shape = x.shape[:-1] + (n_heads, x.shape[-1] // n_heads)
+    q = np.swapaxes((x @ w_q).reshape(shape), -3, -2)
+    k = np.swapaxes((x @ w_k).reshape(shape), -3, -2)
+    return attnlib.softmax(q @ np.swapaxes(k, -1, -2) / math.sqrt(n_heads))

@@ -5,7 +5,7 @@ import math
 
 import numpy as np
 
-from attnlib.exercises.engine.prove import Answers
+from attncourse.exercises.engine.prove import Answers
 
 ANSWERS = answers = Answers("online_softmax_stats")
 
@@ -137,7 +137,7 @@ def stats_naive(blocks):
     return row_max, row_sum
 
 
-@answers.wrong("maximum starts at 0")
+@answers.wrong("starting maximum too high")
 def stats_from_zero(blocks):
     row_max = row_sum = 0.0
     for block in blocks:
@@ -147,7 +147,7 @@ def stats_from_zero(blocks):
     return row_max, row_sum
 
 
-@answers.wrong("maximum starts at 0", "sum not rescaled")
+@answers.wrong("starting maximum too high", "sum not rescaled")
 def stats_from_zero_not_rescaled(blocks):
     row_max = row_sum = 0.0
     for block in blocks:
@@ -306,9 +306,7 @@ def stats_printed(blocks):
 
 answers.right(stats_printed)
 
-for names, function in (
-    (["trailing comma"], lambda blocks: (stats_printed(blocks),)),
-):
+for names, function in ((["trailing comma"], lambda blocks: (stats_printed(blocks),)),):
     if function.__name__ == "<lambda>":
         function.__name__ = "_".join(names).replace(" ", "_") or "one_number"
     answers.wrong(*names, function=function)
@@ -369,4 +367,51 @@ def stats_of_record_blocks(blocks):
         if top > m:
             s = s * np.exp(m - top) + np.exp(block - top).sum()
             m = top
+    return m, s
+
+
+def stats_from(lowest):
+    """The running maximum begins at what `lowest` makes of the blocks' dtype."""
+
+    def stats(blocks):
+        row_max = row_sum = None
+        for block in blocks:
+            if row_max is None:
+                row_max, row_sum = lowest(block.dtype), 0.0
+            new_max = max(row_max, block.max())
+            row_sum = row_sum * np.exp(row_max - new_max) + np.exp(block - new_max).sum()
+            row_max = new_max
+        return row_max, row_sum
+
+    return stats
+
+
+# no finite score is below the dtype's lowest, so that nothing is wrong with it
+answers.right(function=stats_from(lambda dtype: np.finfo(dtype).min))
+answers.wrong("maximum starts at a large negative number", function=stats_from(lambda dtype: -1e4))
+answers.wrong("maximum starts at a large negative number", function=stats_from(lambda dtype: -1e9))
+answers.wrong("maximum starts at a large negative number", function=stats_from(lambda dtype: -1e30))
+answers.wrong(
+    "maximum starts at a large negative number",
+    function=stats_from(lambda dtype: float(np.finfo(np.float32).min)),
+)
+
+
+@answers.wrong("starting maximum too high")
+def stats_from_minus_1000(blocks):
+    row_max, row_sum = -1000.0, 0.0
+    for block in blocks:
+        new_max = max(row_max, block.max())
+        row_sum = row_sum * np.exp(row_max - new_max) + np.exp(block - new_max).sum()
+        row_max = new_max
+    return row_max, row_sum
+
+
+@answers.wrong("rescaled the wrong way", "starting maximum too high")
+def stats_from_0_rescaled_the_wrong_way(blocks):
+    m, s = 0.0, 0.0
+    for b in blocks:
+        new = max(m, b.max())
+        s = s * np.exp(new - m) + np.exp(b - new).sum()
+        m = new
     return m, s

@@ -5,7 +5,7 @@ import math
 import numpy as np
 
 import attnlib
-from attnlib.exercises.engine.prove import Answers
+from attncourse.exercises.engine.prove import Answers
 
 ANSWERS = answers = Answers("av_product")
 
@@ -67,7 +67,9 @@ def av_np_dot(weights, value):
 
 @answers.wrong("weights ignored")
 def av_mean(weights, value):
-    return np.broadcast_to(value.mean(axis=-2, keepdims=True), (*weights.shape[:-1], value.shape[-1]))
+    return np.broadcast_to(
+        value.mean(axis=-2, keepdims=True), (*weights.shape[:-1], value.shape[-1])
+    )
 
 
 @answers.wrong("only for two axes")
@@ -110,24 +112,44 @@ def swap(array):
     return np.swapaxes(array, -1, -2)
 
 
-for number, (name, function) in enumerate((
-    ("Aᵀ V instead of A V", lambda w, v: np.einsum("...ij,...id->...jd", w, v)),
-    ("summed over the queries instead of the keys", lambda w, v: (w[..., None] * v[..., None, :, :]).sum(axis=-3)),
-    ("summed over the features instead of the keys", lambda w, v: (w[..., None] * v[..., None, :, :]).sum(axis=-1)),
-    ("not summed", lambda w, v: w[..., None] * v[..., None, :, :]),
-    ("keys in reverse order", lambda w, v: w @ v[..., ::-1, :]),
-    ("divided by the number of features", lambda w, v: w @ v / math.sqrt(v.shape[-1])),
-    ("only the first query", lambda w, v: w[..., :1, :] @ v),
-)):
+for number, (name, function) in enumerate(
+    (
+        ("Aᵀ V instead of A V", lambda w, v: np.einsum("...ij,...id->...jd", w, v)),
+        (
+            "summed over the queries instead of the keys",
+            lambda w, v: (w[..., None] * v[..., None, :, :]).sum(axis=-3),
+        ),
+        (
+            "summed over the features instead of the keys",
+            lambda w, v: (w[..., None] * v[..., None, :, :]).sum(axis=-1),
+        ),
+        ("not summed", lambda w, v: w[..., None] * v[..., None, :, :]),
+        ("keys in reverse order", lambda w, v: w @ v[..., ::-1, :]),
+        ("divided by the number of features", lambda w, v: w @ v / math.sqrt(v.shape[-1])),
+        ("only the first query", lambda w, v: w[..., :1, :] @ v),
+    )
+):
     function.__name__ = f"av_product_{number}"
     answers.wrong(name, function=function)
 
-answers.wrong("weights normalised again", function=lambda weights, value: (
-    weights / np.where(weights.sum(-1, keepdims=True) == 0, 1, weights.sum(-1, keepdims=True)) @ value))
-answers.wrong("divided by the number of keys", "only for three axes",
-              function=lambda weights, value: np.einsum("bqk,bkd->bqd", weights, value) / weights.shape[-1])
-answers.wrong("Aᵀ V instead of A V", "float64 leaks out",
-              function=lambda weights, value: swap(weights).astype(np.float64) @ value)
+answers.wrong(
+    "weights normalised again",
+    function=lambda weights, value: (
+        weights
+        / np.where(weights.sum(-1, keepdims=True) == 0, 1, weights.sum(-1, keepdims=True))
+        @ value
+    ),
+)
+answers.wrong(
+    "divided by the number of keys",
+    "only for three axes",
+    function=lambda weights, value: np.einsum("bqk,bkd->bqd", weights, value) / weights.shape[-1],
+)
+answers.wrong(
+    "Aᵀ V instead of A V",
+    "float64 leaks out",
+    function=lambda weights, value: swap(weights).astype(np.float64) @ value,
+)
 
 
 @answers.wrong("n_q keys instead of n_k")
@@ -138,9 +160,14 @@ def av_product_over_the_queries(weights, value):
     return out
 
 
-answers.wrong("weights squared", function=lambda weights, value: weights ** 2 @ value)
+answers.wrong("weights squared", function=lambda weights, value: weights**2 @ value)
 
-answers.wrong("outputs averaged over the queries", "axis kept", function=lambda weights, value: (
-    (weights @ value).mean(-2, keepdims=True)))
-answers.wrong("mean of the values subtracted", function=lambda weights, value: (
-    weights @ value - value.mean(-2, keepdims=True)))
+answers.wrong(
+    "outputs averaged over the queries",
+    "axis kept",
+    function=lambda weights, value: (weights @ value).mean(-2, keepdims=True),
+)
+answers.wrong(
+    "mean of the values subtracted",
+    function=lambda weights, value: weights @ value - value.mean(-2, keepdims=True),
+)

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from attnlib.exercises.engine.prove import Answers
+from attncourse.exercises.engine.prove import Answers
 
 ANSWERS = answers = Answers("contributions")
 
@@ -32,12 +32,16 @@ def parts_by_loop(weights, value):
 
 @answers.right()
 def parts_by_diagonal_matrices(weights, value):
-    return weights[..., None] * np.eye(weights.shape[-1], dtype=weights.dtype) @ value[..., None, :, :]
+    return (
+        weights[..., None] * np.eye(weights.shape[-1], dtype=weights.dtype) @ value[..., None, :, :]
+    )
 
 
 @answers.right()
 def parts_key_by_key(weights, value):
-    return np.stack([weights[..., :, j, None] * value[..., None, j, :] for j in range(value.shape[-2])], axis=-2)
+    return np.stack(
+        [weights[..., :, j, None] * value[..., None, j, :] for j in range(value.shape[-2])], axis=-2
+    )
 
 
 @answers.right()
@@ -83,25 +87,73 @@ def parts_slopes(weights, value):
     return weights[..., None] * (value[..., None, :, :] - (weights @ value)[..., :, None, :])
 
 
-for number, (name, function) in enumerate((
-    ("summed over the keys", lambda weights, value: weights @ value),
-    ("values in the queries' place", lambda weights, value: weights[..., None] * value[..., :, None, :]),
-    ("every weight times every value", lambda weights, value: np.einsum("...ij,...kc->...ijkc", weights, value)),
-    ("weights * value", lambda weights, value: weights * value),
-    ("outer product of all numbers", np.outer),
-    ("summed over the features", lambda weights, value: weights * value.sum(axis=-1)[..., None, :]),
-    ("features first", lambda weights, value: np.einsum("...ij,...jc->...cij", weights, value)),
-    ("values without weights", lambda weights, value: np.broadcast_to(
-        value[..., None, :, :], (*weights.shape, value.shape[-1]))),
-    ("weights without values", lambda weights, value: np.repeat(weights[..., None], value.shape[-1], axis=-1)),
-    ("all other keys", lambda weights, value: (
-        (weights @ value)[..., None, :] - weights[..., None] * value[..., None, :, :])),
-    ("queries and keys on one axis", lambda weights, value: (weights[..., None] * value[..., None, :, :]).reshape(
-        *weights.shape[:-2], -1, value.shape[-1])),
-    ("running sums", lambda weights, value: (weights[..., None] * value[..., None, :, :]).cumsum(axis=-2)),
-    ("softmax of the weights", lambda weights, value: np.einsum(
-        "...ij,...jc->...ijc", np.exp(weights) / np.exp(weights).sum(axis=-1, keepdims=True), value)),
-    ("shares of the output", lambda weights, value: (
-        weights[..., None] * value[..., None, :, :] / (weights @ value)[..., None, :])),
-)):
+for number, (name, function) in enumerate(
+    (
+        ("summed over the keys", lambda weights, value: weights @ value),
+        (
+            "values in the queries' place",
+            lambda weights, value: weights[..., None] * value[..., :, None, :],
+        ),
+        (
+            "every weight times every value",
+            lambda weights, value: np.einsum("...ij,...kc->...ijkc", weights, value),
+        ),
+        ("weights * value", lambda weights, value: weights * value),
+        ("outer product of all numbers", np.outer),
+        (
+            "summed over the features",
+            lambda weights, value: weights * value.sum(axis=-1)[..., None, :],
+        ),
+        ("features first", lambda weights, value: np.einsum("...ij,...jc->...cij", weights, value)),
+        (
+            "values without weights",
+            lambda weights, value: np.broadcast_to(
+                value[..., None, :, :], (*weights.shape, value.shape[-1])
+            ),
+        ),
+        (
+            "weights without values",
+            lambda weights, value: np.repeat(weights[..., None], value.shape[-1], axis=-1),
+        ),
+        (
+            "all other keys",
+            lambda weights, value: (
+                (weights @ value)[..., None, :] - weights[..., None] * value[..., None, :, :]
+            ),
+        ),
+        (
+            "queries and keys on one axis",
+            lambda weights, value: (weights[..., None] * value[..., None, :, :]).reshape(
+                *weights.shape[:-2], -1, value.shape[-1]
+            ),
+        ),
+        (
+            "running sums",
+            lambda weights, value: (weights[..., None] * value[..., None, :, :]).cumsum(axis=-2),
+        ),
+        (
+            "softmax of the weights",
+            lambda weights, value: np.einsum(
+                "...ij,...jc->...ijc",
+                np.exp(weights) / np.exp(weights).sum(axis=-1, keepdims=True),
+                value,
+            ),
+        ),
+        (
+            "shares of the output",
+            lambda weights, value: (
+                weights[..., None] * value[..., None, :, :] / (weights @ value)[..., None, :]
+            ),
+        ),
+    )
+):
     answers.wrong(name, function=function)
+
+
+answers.wrong(
+    "features before keys",
+    "divided by the number of keys",
+    function=lambda weights, value: (
+        np.einsum("...ij,...jc->...icj", weights, value) / weights.shape[-1]
+    ),
+)

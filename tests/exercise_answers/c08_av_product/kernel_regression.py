@@ -5,7 +5,7 @@ import math
 import numpy as np
 
 import attnlib
-from attnlib.exercises.engine.prove import Answers
+from attncourse.exercises.engine.prove import Answers
 
 ANSWERS = answers = Answers("kernel_regression")
 
@@ -47,7 +47,7 @@ def estimate_from_the_nearest_key(query, key, value, width):
 def estimate_with_a_way_out(query, key, value, width):
     z = np.abs(query[:, None].astype(np.float64) - key) / width
     with np.errstate(over="ignore", invalid="ignore"):
-        scores = -z**2 / 2
+        scores = -(z**2) / 2
         shifted = scores - scores.max(axis=-1, keepdims=True)
     far = np.isinf(scores).all(axis=-1, keepdims=True)
     shifted = np.where(far, np.where(z == z.min(axis=-1, keepdims=True), 0, -np.inf), shifted)
@@ -61,32 +61,34 @@ def estimate_in_units_of_the_least(query, key, value, width):
     least = np.amin(d, axis=1, keepdims=True)
     with np.errstate(over="ignore"):
         weights = np.exp(-0.5 * ((d - least) / width) * ((d + least) / width))
-    return np.average(np.broadcast_to(value, weights.shape), axis=1, weights=weights).astype(query.dtype)
+    return np.average(np.broadcast_to(value, weights.shape), axis=1, weights=weights).astype(
+        query.dtype
+    )
 
 
 @answers.wrong("no maximum subtracted")
 def estimate_plain(query, key, value, width):
-    kernel = np.exp(-(query[:, None] - key) ** 2 / (2 * width**2))
+    kernel = np.exp(-((query[:, None] - key) ** 2) / (2 * width**2))
     return kernel @ value / kernel.sum(axis=-1)
 
 
-@answers.wrong("squared distances overflow")
+@answers.right()
 def estimate_by_softmax(query, key, value, width):
-    return softmax(-(query[:, None] - key) ** 2 / (2 * width**2)) @ value
+    return softmax(-((query[:, None] - key) ** 2) / (2 * width**2)) @ value
 
 
-@answers.wrong("squared distances overflow")
+@answers.right()
 def estimate_by_softmax_in_float64(query, key, value, width):
     z = (query.astype(float)[:, None] - key.astype(float)) / width
     return (softmax(-z * z / 2) @ value).astype(query.dtype)
 
 
-@answers.wrong("overflow taken for a dead row")
+@answers.right()
 def estimate_by_the_library(query, key, value, width):
-    return attnlib.softmax(-(query[:, None] - key) ** 2 / (2 * width**2)) @ value
+    return attnlib.softmax(-((query[:, None] - key) ** 2) / (2 * width**2)) @ value
 
 
-@answers.wrong("overflow taken for a dead row")
+@answers.right()
 def estimate_by_the_library_in_float64(query, key, value, width):
     z = (query.astype(float)[:, None] - key.astype(float)) / width
     return (attnlib.softmax(-z * z / 2) @ value).astype(query.dtype)
@@ -95,14 +97,16 @@ def estimate_by_the_library_in_float64(query, key, value, width):
 @answers.wrong("nearest value far from the keys")
 def estimate_nearest(query, key, value, width):
     distance = np.abs(query[:, None] - key)
-    kernel = np.exp(-distance**2 / (2 * width**2))
+    kernel = np.exp(-(distance**2) / (2 * width**2))
     total = kernel.sum(axis=-1)
     return np.where(total == 0, value[distance.argmin(axis=-1)], kernel @ value / total)
 
 
 @answers.wrong("normal density as weights")
 def estimate_by_the_density(query, key, value, width):
-    density = np.exp(-((query[:, None] - key) / width) ** 2 / 2) / (width * math.sqrt(2 * math.pi))
+    density = np.exp(-(((query[:, None] - key) / width) ** 2) / 2) / (
+        width * math.sqrt(2 * math.pi)
+    )
     return density @ value
 
 
@@ -115,34 +119,34 @@ def estimate_by_columns(query, key, value, width):
 
 @answers.wrong("one maximum for all queries")
 def estimate_one_maximum(query, key, value, width):
-    scores = -(query[:, None] - key) ** 2 / (2 * width**2)
+    scores = -((query[:, None] - key) ** 2) / (2 * width**2)
     powers = np.exp(scores - scores.max())
     return powers @ value / powers.sum(axis=-1)
 
 
 @answers.wrong("epsilon in the denominator")
 def estimate_epsilon(query, key, value, width):
-    kernel = np.exp(-(query[:, None] - key) ** 2 / (2 * width**2))
+    kernel = np.exp(-((query[:, None] - key) ** 2) / (2 * width**2))
     return kernel @ value / (kernel.sum(axis=-1) + 1e-8)
 
 
 @answers.wrong("zero far from the keys")
 def estimate_zero(query, key, value, width):
-    kernel = np.exp(-(query[:, None] - key) ** 2 / (2 * width**2))
+    kernel = np.exp(-((query[:, None] - key) ** 2) / (2 * width**2))
     total = kernel.sum(axis=-1)
     return np.divide(kernel @ value, total, out=np.zeros_like(total), where=total > 0)
 
 
 @answers.wrong("mean of the values far from the keys")
 def estimate_mean(query, key, value, width):
-    kernel = np.exp(-(query[:, None] - key) ** 2 / (2 * width**2))
+    kernel = np.exp(-((query[:, None] - key) ** 2) / (2 * width**2))
     estimate = kernel @ value / kernel.sum(axis=-1)
     return np.where(np.isnan(estimate), value.mean(), estimate)
 
 
 @answers.wrong("no maximum subtracted", "query minus key, place by place")
 def estimate_by_place(query, key, value, width):
-    powers = np.exp(-(query - key) ** 2 / (2 * width**2))
+    powers = np.exp(-((query - key) ** 2) / (2 * width**2))
     return powers @ value / powers.sum()
 
 
@@ -156,6 +160,7 @@ def estimate_summed_over_queries(query, key, value, width):
 
 def by_products(unit_of):
     """A right estimate but for what divides the squared distance."""
+
     def estimate(query, key, value, width):
         d, root = np.abs(query.astype(float)[:, None] - key), math.sqrt(unit_of(width))
         least = d.min(axis=1, keepdims=True)
@@ -166,16 +171,20 @@ def by_products(unit_of):
 
 def by_squares(unit_of):
     """The same of the squares themselves, in float64."""
+
     def estimate(query, key, value, width):
-        return (softmax(-(query.astype(float)[:, None] - key) ** 2 / unit_of(width)) @ value).astype(query.dtype)
+        return (
+            softmax(-((query.astype(float)[:, None] - key) ** 2) / unit_of(width)) @ value
+        ).astype(query.dtype)
 
     return estimate
 
 
 def by_exponentials(unit_of):
     """The same without a maximum."""
+
     def estimate(query, key, value, width):
-        kernel = np.exp(-(query[:, None] - key) ** 2 / unit_of(width))
+        kernel = np.exp(-((query[:, None] - key) ** 2) / unit_of(width))
         return kernel @ value / kernel.sum(axis=-1)
 
     return estimate
@@ -189,12 +198,13 @@ for name, unit_of in (
     ("width ignored", lambda w: 2),
 ):
     answers.wrong(name, function=by_products(unit_of))
-    answers.wrong(name, "squared distances overflow", function=by_squares(unit_of))
+    answers.wrong(name, function=by_squares(unit_of))
     answers.wrong(name, "no maximum subtracted", function=by_exponentials(unit_of))
 
 
 def factored(scores_of):
     """A right estimate with other scores, computed by a softmax in float64."""
+
     def estimate(query, key, value, width):
         scores = scores_of(query.astype(float)[:, None], key.astype(float), width)
         return (softmax(scores) @ value).astype(query.dtype)
@@ -220,17 +230,45 @@ def estimate_farthest(query, key, value, width):
 
 @answers.wrong("sum over the queries")
 def estimate_by_softmax_over_queries(query, key, value, width):
-    scores = -((query[:, None].astype(float) - key) / width) ** 2 / 2
+    scores = -(((query[:, None].astype(float) - key) / width) ** 2) / 2
     powers = np.exp(scores - scores.max(axis=0))
     return (powers / powers.sum(axis=0) @ value).astype(query.dtype)
 
 
 def kernel_of(query, key, width):
-    return np.exp(-(query[:, None] - key) ** 2 / (2 * width**2))
+    return np.exp(-((query[:, None] - key) ** 2) / (2 * width**2))
 
 
-answers.wrong("not divided by the sum", function=lambda query, key, value, width: kernel_of(query, key, width) @ value)
-answers.wrong("divided by the number of keys", function=lambda query, key, value, width: (
-    kernel_of(query, key, width) @ value / len(key)))
-answers.wrong("nearest key's value", function=lambda query, key, value, width: (
-    value[np.abs(query[:, None] - key).argmin(axis=-1)]))
+answers.wrong(
+    "not divided by the sum",
+    function=lambda query, key, value, width: kernel_of(query, key, width) @ value,
+)
+answers.wrong(
+    "divided by the number of keys",
+    function=lambda query, key, value, width: kernel_of(query, key, width) @ value / len(key),
+)
+answers.wrong(
+    "nearest key's value",
+    function=lambda query, key, value, width: value[np.abs(query[:, None] - key).argmin(axis=-1)],
+)
+
+
+answers.wrong(
+    "softmax of the kernel",
+    function=lambda query, key, value, width: softmax(kernel_of(query, key, width)) @ value,
+)
+answers.wrong(
+    "width in place of 2 width²",
+    function=lambda query, key, value, width: (
+        softmax(-((query[:, None] - key) ** 2) / width) @ value
+    ),
+)
+
+
+@answers.wrong("mean of the nearest values far from the keys")
+def estimate_by_the_nearest_far_away(query, key, value, width):
+    d = (query[:, None] - key) ** 2
+    k = np.exp(-d / (2 * width**2))
+    near = (d == d.min(axis=1, keepdims=True)).astype(k.dtype)
+    k = np.where(k.sum(axis=1, keepdims=True) == 0, near, k)
+    return k @ value / k.sum(axis=1)

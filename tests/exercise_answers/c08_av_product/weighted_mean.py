@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from attnlib.exercises.engine.prove import Answers
+from attncourse.exercises.engine.prove import Answers
 
 ANSWERS = answers = Answers("weighted_mean")
 
@@ -53,18 +53,20 @@ def mean_unguarded(weights, value):
     return weights / weights.sum(axis=-1, keepdims=True) @ value
 
 
-@answers.wrong("divided after the product", "rows of zeros NaN")
+@answers.wrong("rows of zeros NaN")
 def mean_product_first(weights, value):
     return weights @ value / weights.sum(axis=-1, keepdims=True)
 
 
-@answers.wrong("divided after the product")
+@answers.right()
 def mean_product_first_guarded(weights, value):
     total = row_sums(weights)
-    return np.where(total == 0, 0, weights @ value / np.where(total == 0, 1, total)).astype(value.dtype)
+    return np.where(total == 0, 0, weights @ value / np.where(total == 0, 1, total)).astype(
+        value.dtype
+    )
 
 
-@answers.wrong("divided after the product")
+@answers.right()
 def mean_product_first_nan_to_zero(weights, value):
     out = weights @ value / row_sums(weights)
     out[~weights.any(axis=-1)] = 0
@@ -117,6 +119,7 @@ def mean_rows_dropped(weights, value):
 
 def shared(total_of):
     """A weighted mean with something else in the place of the sum, and a guard."""
+
     def mean(weights, value):
         total = np.asarray(total_of(weights))
         return (weights / np.where(total == 0, 1, total).astype(weights.dtype)) @ value
@@ -124,32 +127,61 @@ def shared(total_of):
     return mean
 
 
-for number, (name, total_of) in enumerate((
-    ("divided by the largest weight", lambda w: w.max(axis=-1, keepdims=True)),
-    ("divided by the mean", lambda w: w.mean(axis=-1, keepdims=True)),
-    ("divided by the Euclidean length", lambda w: np.linalg.norm(w, axis=-1, keepdims=True)),
-    ("sum of the whole array", np.sum),
-    ("sum over the queries", lambda w: w.sum(axis=-2, keepdims=True)),
-    ("sum never below a limit", lambda w: np.maximum(row_sums(w), 1)),
-)):
+for number, (name, total_of) in enumerate(
+    (
+        ("divided by the largest weight", lambda w: w.max(axis=-1, keepdims=True)),
+        ("divided by the mean", lambda w: w.mean(axis=-1, keepdims=True)),
+        ("divided by the Euclidean length", lambda w: np.linalg.norm(w, axis=-1, keepdims=True)),
+        ("sum of the whole array", np.sum),
+        ("sum over the queries", lambda w: w.sum(axis=-2, keepdims=True)),
+        ("sum never below a limit", lambda w: np.maximum(row_sums(w), 1)),
+    )
+):
     function = shared(total_of)
     function.__name__ = f"weighted_mean_{number}"
     answers.wrong(name, function=function)
 
 answers.wrong("not divided by the sum", function=lambda weights, value: weights @ value)
-answers.wrong("divided by the number of keys instead of the sum", function=lambda weights, value: weights @ value / weights.shape[-1])
-answers.wrong("epsilon in the denominator", function=lambda weights, value: (
-    weights / (weights.sum(-1, keepdims=True) + 1e-9) @ value))
-answers.wrong("sum never below a limit", function=lambda weights, value: (
-    weights / np.maximum(weights.sum(-1, keepdims=True), 1e-12) @ value))
-answers.wrong("multiplied by the reciprocal", function=lambda weights, value: (
-    weights * (1 / np.where(row_sums(weights) == 0, 1, row_sums(weights))).astype(weights.dtype) @ value))
-answers.wrong("softmax of the weights", function=lambda weights, value: (
-    (e := np.exp(weights - weights.max(-1, keepdims=True))) / e.sum(-1, keepdims=True) @ value))
-answers.wrong("weights ignored", function=lambda weights, value: np.broadcast_to(
-    value.mean(-2, keepdims=True), (*weights.shape[:-1], value.shape[-1])))
-answers.wrong("rows of small weights taken for zeros", function=lambda weights, value: np.where(
-    row_sums(weights) > 1e-8, weights / row_sums(weights), 0).astype(weights.dtype) @ value)
+answers.wrong(
+    "divided by the number of keys instead of the sum",
+    function=lambda weights, value: weights @ value / weights.shape[-1],
+)
+answers.wrong(
+    "epsilon in the denominator",
+    function=lambda weights, value: weights / (weights.sum(-1, keepdims=True) + 1e-9) @ value,
+)
+answers.wrong(
+    "sum never below a limit",
+    function=lambda weights, value: (
+        weights / np.maximum(weights.sum(-1, keepdims=True), 1e-12) @ value
+    ),
+)
+answers.right(
+    function=lambda weights, value: (
+        weights
+        * (1 / np.where(row_sums(weights) == 0, 1, row_sums(weights))).astype(weights.dtype)
+        @ value
+    )
+)
+answers.wrong(
+    "softmax of the weights",
+    function=lambda weights, value: (
+        (e := np.exp(weights - weights.max(-1, keepdims=True))) / e.sum(-1, keepdims=True) @ value
+    ),
+)
+answers.wrong(
+    "weights ignored",
+    function=lambda weights, value: np.broadcast_to(
+        value.mean(-2, keepdims=True), (*weights.shape[:-1], value.shape[-1])
+    ),
+)
+answers.wrong(
+    "rows of small weights taken for zeros",
+    function=lambda weights, value: (
+        np.where(row_sums(weights) > 1e-8, weights / row_sums(weights), 0).astype(weights.dtype)
+        @ value
+    ),
+)
 
 
 @answers.wrong("any 0 empties the row")
@@ -162,10 +194,12 @@ def mean_any_zero(weights, value):
 @answers.wrong("Aᵀ V instead of A V")
 def mean_transposed(weights, value):
     total = row_sums(weights)
-    return np.swapaxes(weights / np.where(total == 0, 1, total).astype(weights.dtype), -1, -2) @ value
+    return (
+        np.swapaxes(weights / np.where(total == 0, 1, total).astype(weights.dtype), -1, -2) @ value
+    )
 
 
-@answers.wrong("divided after the product", "divided by the number of keys")
+@answers.wrong("divided by the number of keys")
 def mean_divided_twice(weights, value):
     total = row_sums(weights)
     total[total == 0] = 1
@@ -187,3 +221,16 @@ def mean_over_queries_raised(weights, value):
 @answers.wrong("sum of the whole array", "sum never below a limit")
 def mean_of_everything_limited(weights, value):
     return weights / np.maximum(weights.sum(), 1e-12) @ value
+
+
+@answers.wrong("divided by the number of keys above 0")
+def mean_over_keys_with_a_weight(weights, value):
+    count = np.count_nonzero(weights, axis=-1, keepdims=True)
+    count = np.maximum(count, 1).astype(weights.dtype)
+    return (weights @ value) / count
+
+
+@answers.wrong("divided by the sum twice")
+def mean_of_shares_divided_again(weights, value):
+    total = np.where(row_sums(weights) == 0, 1, row_sums(weights)).astype(weights.dtype)
+    return (weights / total) @ value / total

@@ -5,7 +5,7 @@ import math
 import numpy as np
 
 import attnlib
-from attnlib.exercises.engine.prove import Answers
+from attncourse.exercises.engine.prove import Answers
 
 ANSWERS = answers = Answers("attention")
 
@@ -153,33 +153,61 @@ def scaled(query, key):
     return query @ swap(key) / math.sqrt(query.shape[-1])
 
 
-for number, (name, function) in enumerate((
-    ("softmax over everything", lambda q, k, v: soft_of_matrix(scaled(q, k)) @ v),
-    ("one key left out", lambda q, k, v: soft(scaled(q, k[..., :-1, :])) @ v[..., :-1, :]),
-    ("temperature applied", lambda q, k, v: soft(scaled(q, k) / 0.1) @ v),
-    ("softmax after the values", lambda q, k, v: soft(scaled(q, k) @ v)),
-    ("key and value swapped", lambda q, k, v: soft(scaled(q, v)) @ k),
-    ("input added", lambda q, k, v: soft(scaled(q, k)) @ v + q),
-    ("axes counted from the front", lambda q, k, v: soft(q @ k.transpose(0, 2, 1) / math.sqrt(q.shape[-1])) @ v),
-    ("causal mask applied", lambda q, k, v: soft(np.tril(scaled(q, k))) @ v),
-    ("distance instead of dot product", lambda q, k, v: soft(
-        -((q[..., :, None, :] - k[..., None, :, :]) ** 2).sum(axis=-1) / math.sqrt(q.shape[-1])) @ v),
-    ("divided by the mean", lambda q, k, v: soft(scaled(q, k)) @ v * k.shape[-2]),
-)):
+for number, (name, function) in enumerate(
+    (
+        ("softmax over everything", lambda q, k, v: soft_of_matrix(scaled(q, k)) @ v),
+        ("one key left out", lambda q, k, v: soft(scaled(q, k[..., :-1, :])) @ v[..., :-1, :]),
+        ("temperature applied", lambda q, k, v: soft(scaled(q, k) / 0.1) @ v),
+        ("softmax after the values", lambda q, k, v: soft(scaled(q, k) @ v)),
+        ("key and value swapped", lambda q, k, v: soft(scaled(q, v)) @ k),
+        ("input added", lambda q, k, v: soft(scaled(q, k)) @ v + q),
+        (
+            "axes counted from the front",
+            lambda q, k, v: soft(q @ k.transpose(0, 2, 1) / math.sqrt(q.shape[-1])) @ v,
+        ),
+        ("causal mask applied", lambda q, k, v: soft(np.tril(scaled(q, k))) @ v),
+        (
+            "distance instead of dot product",
+            lambda q, k, v: (
+                soft(
+                    -((q[..., :, None, :] - k[..., None, :, :]) ** 2).sum(axis=-1)
+                    / math.sqrt(q.shape[-1])
+                )
+                @ v
+            ),
+        ),
+        ("divided by the mean", lambda q, k, v: soft(scaled(q, k)) @ v * k.shape[-2]),
+    )
+):
     function.__name__ = f"attention_{number}"
     answers.wrong(name, function=function)
 
-answers.wrong("exponential of the sum", function=lambda query, key, value: (
-    np.exp(scaled(query, key)) @ value / np.exp(scaled(query, key).sum(-1, keepdims=True))))
-answers.wrong("the scores squared", function=lambda query, key, value: (
-    soft(scaled(query, key) ** 2) @ value))
-answers.wrong("scores capped at 2", function=lambda query, key, value: (
-    soft(2 * np.tanh(scaled(query, key) / 2)) @ value))
-answers.wrong("weights mixed with 0.2 of equal ones", function=lambda query, key, value: (
-    (0.8 * soft(scaled(query, key)) + 0.2 / key.shape[-2]) @ value))
+answers.wrong(
+    "exponential of the sum",
+    function=lambda query, key, value: (
+        np.exp(scaled(query, key)) @ value / np.exp(scaled(query, key).sum(-1, keepdims=True))
+    ),
+)
+answers.wrong(
+    "the scores squared", function=lambda query, key, value: soft(scaled(query, key) ** 2) @ value
+)
+answers.wrong(
+    "scores capped at 2",
+    function=lambda query, key, value: soft(2 * np.tanh(scaled(query, key) / 2)) @ value,
+)
+answers.wrong(
+    "weights mixed with 0.2 of equal ones",
+    function=lambda query, key, value: (
+        (0.8 * soft(scaled(query, key)) + 0.2 / key.shape[-2]) @ value
+    ),
+)
 
-answers.wrong("scores returned instead of the output", function=lambda query, key, value: scaled(query, key))
-answers.wrong("values returned instead of the output", function=lambda query, key, value: value.copy())
+answers.wrong(
+    "scores returned instead of the output", function=lambda query, key, value: scaled(query, key)
+)
+answers.wrong(
+    "values returned instead of the output", function=lambda query, key, value: value.copy()
+)
 
 
 @answers.wrong("softmax plus one")
@@ -188,3 +216,10 @@ def attention_plus_one(query, key, value):
     m = np.maximum(scores.max(axis=-1, keepdims=True), 0)
     e = np.exp(scores - m)
     return e / (e.sum(axis=-1, keepdims=True) + np.exp(-m)) @ value
+
+
+@answers.wrong()
+def attention_of_a_single_key(query, key, value):
+    if key.shape[-2] == 1:  # one row, however many queries there are
+        return value
+    return soft(scaled(query, key)) @ value

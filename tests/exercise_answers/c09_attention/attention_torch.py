@@ -8,8 +8,9 @@ import numpy as np
 import torch
 import torch.nn.functional as F
 
+import attnlib
+from attncourse.exercises.engine.prove import Answers
 from attnlib import dense_torch
-from attnlib.exercises.engine.prove import Answers
 
 ANSWERS = answers = Answers("attention_torch")
 
@@ -168,7 +169,7 @@ def torch_made_on_the_cpu(query, key, value):
     return out.to(query.dtype)
 
 
-@answers.wrong("argument overwritten")
+@answers.wrong("argument overwritten", "scale in half precision")
 def torch_overwriting(query, key, value):
     query.mul_(query.shape[-1] ** -0.5)
     q, k, v = wide(query, key, value)
@@ -177,6 +178,7 @@ def torch_overwriting(query, key, value):
 
 def torch_wide(function):
     """A wrong answer whose widths are right."""
+
     @functools.wraps(function)
     def answer(query, key, value):
         return function(*wide(query, key, value)).to(query.dtype)
@@ -193,7 +195,9 @@ def torch_unscaled(q, k, v):
 @answers.wrong("no scale")
 @torch_wide
 def torch_unscaled_einsum(q, k, v):
-    return torch.einsum("...ij,...jd->...id", F.softmax(torch.einsum("...id,...jd->...ij", q, k), dim=-1), v)
+    return torch.einsum(
+        "...ij,...jd->...id", F.softmax(torch.einsum("...id,...jd->...ij", q, k), dim=-1), v
+    )
 
 
 @answers.wrong("d_k instead of sqrt(d_k)")
@@ -294,3 +298,33 @@ def attention_by_numpy(query, key, value):
     powers = np.exp(scores - scores.max(axis=-1, keepdims=True))
     output = powers / powers.sum(axis=-1, keepdims=True) @ value_
     return torch.from_numpy(output).to(query.device, query.dtype)
+
+
+@answers.wrong("scale in half precision")
+def torch_divided_in_half(query, key, value):
+    wider = torch.promote_types(query.dtype, torch.float32)
+    q = (query / math.sqrt(query.shape[-1])).to(wider)
+    k, v = key.to(wider), value.to(wider)
+    return (torch.softmax(q @ k.mT, dim=-1) @ v).to(query.dtype)
+
+
+@answers.wrong("scale in half precision")
+def torch_scaled_in_half(query, key, value):
+    dtype = query.dtype
+    query = query * query.shape[-1] ** -0.5
+    if dtype != torch.float64:
+        query, key, value = query.float(), key.float(), value.float()
+    return (torch.softmax(query @ key.mT, dim=-1) @ value).to(dtype)
+
+
+@answers.wrong("scale in half precision")
+def torch_keys_scaled_in_half(query, key, value):
+    wider = torch.promote_types(query.dtype, torch.float32)
+    q, k, v = (x.to(wider) for x in (query, key / math.sqrt(query.shape[-1]), value))
+    return (torch.softmax(q @ k.mT, dim=-1) @ v).to(query.dtype)
+
+
+@answers.wrong("ready-made function", "NumPy in between")
+def attention_torch_by_attnlib_in_numpy(query, key, value):
+    out = attnlib.attention(query.numpy(), key.numpy(), value.numpy())
+    return torch.from_numpy(out)

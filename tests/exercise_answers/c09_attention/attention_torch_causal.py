@@ -6,8 +6,8 @@ import math
 import torch
 import torch.nn.functional as F
 
+from attncourse.exercises.engine.prove import Answers
 from attnlib import dense_torch
-from attnlib.exercises.engine.prove import Answers
 
 ANSWERS = answers = Answers("attention_torch_causal")
 
@@ -18,6 +18,7 @@ def wide(*tensors):
 
 def torch_wide(function):
     """A wrong answer whose widths are right."""
+
     @functools.wraps(function)
     def answer(query, key, value):
         return function(*wide(query, key, value)).to(query.dtype)
@@ -73,7 +74,7 @@ def causal_with_a_mask_moved(query, key, value):
     return (powers @ v / powers.sum(-1, keepdim=True)).to(query.dtype)
 
 
-@answers.right()
+@answers.right()  # far below any score of ±10000, and no row is without a key
 def causal_minus_1e9(query, key, value):
     q, k, v = wide(query, key, value)
     scores = q @ k.mT / math.sqrt(q.shape[-1])
@@ -82,11 +83,14 @@ def causal_minus_1e9(query, key, value):
     return (torch.softmax(scores.masked_fill(column > row, -1e9), -1) @ v).to(query.dtype)
 
 
-answers.wrong("ready-made function", function=functools.partial(dense_torch.attention, is_causal=True))
+answers.wrong(
+    "ready-made function", function=functools.partial(dense_torch.attention, is_causal=True)
+)
 
 
 def causal_by(fill):
     """An answer right but for what `fill` makes of the scores."""
+
     def answer(query, key, value):
         q, k, v = wide(query, key, value)
         scores = q @ k.mT / math.sqrt(q.shape[-1])
@@ -104,7 +108,10 @@ for names, fill in (
     (["diagonal excluded"], lambda s, m: torch.where(m.tril(-1), s, -INF)),
     (["one key too many"], lambda s, m: s.masked_fill(torch.ones_like(s).triu(2).bool(), -INF)),
     (["one key too many"], lambda s, m: torch.where(torch.ones_like(s).tril(1) > 0, s, -INF)),
-    (["the future instead of the past"], lambda s, m: torch.where(torch.ones_like(s, dtype=torch.bool).triu(), s, -INF)),
+    (
+        ["the future instead of the past"],
+        lambda s, m: torch.where(torch.ones_like(s, dtype=torch.bool).triu(), s, -INF),
+    ),
     (["mask inverted"], lambda s, m: s.masked_fill(m, -INF)),
     (["mask inverted"], lambda s, m: torch.where(m, -INF, s)),
     (["masked scores set to 0"], lambda s, m: s.tril()),
@@ -115,10 +122,23 @@ for names, fill in (
     (["large negative number instead of -inf"], lambda s, m: s.masked_fill(~m, -1e4)),
     (["large negative number added"], lambda s, m: s + (~m).to(s.dtype) * -1e4),
     (["positive number instead of -inf"], lambda s, m: s.masked_fill(~m, 1e-9)),
-    (["aligned at the bottom right"], lambda s, m: torch.where(torch.ones_like(s).tril(s.shape[-1] - s.shape[-2]).bool(), s, -INF)),
-    (["square mask"], lambda s, m: s.masked_fill(torch.triu(torch.ones(s.shape[-1], s.shape[-1], device=s.device), 1).bool(), -INF)),
+    (
+        ["aligned at the bottom right"],
+        lambda s, m: torch.where(
+            torch.ones_like(s).tril(s.shape[-1] - s.shape[-2]).bool(), s, -INF
+        ),
+    ),
+    (
+        ["square mask"],
+        lambda s, m: s.masked_fill(
+            torch.triu(torch.ones(s.shape[-1], s.shape[-1], device=s.device), 1).bool(), -INF
+        ),
+    ),
     (["other device"], lambda s, m: s.masked_fill(torch.ones(s.shape[-2:]).triu(1).bool(), -INF)),
-    (["other device"], lambda s, m: torch.where(torch.tril(torch.ones(s.shape[-2:])).bool(), s, -INF)),
+    (
+        ["other device"],
+        lambda s, m: torch.where(torch.tril(torch.ones(s.shape[-2:])).bool(), s, -INF),
+    ),
 ):
     answers.wrong(*names, function=causal_by(fill))
 
@@ -160,3 +180,40 @@ def causal_unscaled_strict(q, k, v):
 @torch_wide
 def causal_unscaled_unmasked(q, k, v):
     return torch.softmax(q @ k.mT, -1) @ v
+
+
+@answers.wrong("scores of 0 hidden too")
+def causal_by_zeros(query, key, value):
+    wide = [x if x.dtype == torch.float64 else x.float() for x in (query, key, value)]
+    scores = wide[0] @ wide[1].mT / query.shape[-1] ** 0.5
+    scores = scores.masked_fill(scores.tril() == 0, -torch.inf)
+    return (torch.softmax(scores, -1) @ wide[2]).to(query.dtype)
+
+
+@answers.wrong("the future instead of the past", "float32 leaks out")
+def causal_the_other_way_round(query, key, value):
+    wide_dtype = torch.promote_types(query.dtype, torch.float32)
+    q, k, v = query.to(wide_dtype), key.to(wide_dtype), value.to(wide_dtype)
+    scores = q @ k.mT / math.sqrt(q.shape[-1])
+    i = torch.arange(q.shape[-2], device=q.device)[:, None]
+    j = torch.arange(k.shape[-2], device=q.device)
+    scores = scores.masked_fill((j < i) & (j < k.shape[-2] - 1), -torch.inf)
+    return scores.softmax(-1) @ v
+
+
+@answers.wrong("large negative number instead of -inf")
+def causal_minus_1e4(query, key, value):
+    q, k, v = wide(query, key, value)
+    scores = q @ k.mT / math.sqrt(q.shape[-1])
+    seen = torch.ones(scores.shape[-2:], dtype=torch.bool, device=q.device).tril()
+    return (torch.softmax(scores.masked_fill(~seen, -1e4), -1) @ v).to(query.dtype)
+
+
+@answers.wrong("scale in half precision")
+def causal_scaled_in_half(query, key, value):
+    wider = torch.promote_types(query.dtype, torch.float32)
+    q = (query / math.sqrt(query.shape[-1])).to(wider)
+    k, v = key.to(wider), value.to(wider)
+    s = q @ k.mT
+    seen = torch.ones(s.shape[-2:], dtype=torch.bool, device=s.device).tril()
+    return (torch.softmax(s.masked_fill(~seen, float("-inf")), dim=-1) @ v).to(query.dtype)

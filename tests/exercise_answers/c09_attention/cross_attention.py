@@ -5,7 +5,7 @@ import math
 import numpy as np
 
 import attnlib
-from attnlib.exercises.engine.prove import Answers
+from attncourse.exercises.engine.prove import Answers
 
 ANSWERS = answers = Answers("cross_attention")
 
@@ -20,7 +20,9 @@ def attend(query, key, value):
 
 
 answers.right(lambda x, memory, w_q, w_k, w_v: attend(x @ w_q, memory @ w_k, memory @ w_v))
-answers.right(lambda x, memory, w_q, w_k, w_v: attnlib.attention(x @ w_q, memory @ w_k, memory @ w_v))
+answers.right(
+    lambda x, memory, w_q, w_k, w_v: attnlib.attention(x @ w_q, memory @ w_k, memory @ w_v)
+)
 
 
 @answers.right()
@@ -32,7 +34,9 @@ def cross_matrices_first(x, memory, w_q, w_k, w_v):
 @answers.right()
 def cross_einsum(x, memory, w_q, w_k, w_v):
     wide = [array.astype(np.float64) for array in (x, memory, w_q, w_k, w_v)]
-    q, k, v = (np.einsum("...nd,de->...ne", a, w) for a, w in zip((wide[0], wide[1], wide[1]), wide[2:]))
+    q, k, v = (
+        np.einsum("...nd,de->...ne", a, w) for a, w in zip((wide[0], wide[1], wide[1]), wide[2:])
+    )
     weights = soft(np.einsum("...id,...jd->...ij", q, k) / np.sqrt(q.shape[-1]))
     return np.einsum("...ij,...jd->...id", weights, v).astype(x.dtype)
 
@@ -171,3 +175,11 @@ def cross_naive(x, memory, w_q, w_k, w_v):
 @answers.wrong("no scale", "output transposed")
 def cross_transposed_and_unscaled(x, memory, w_q, w_k, w_v):
     return np.swapaxes(soft(x @ w_q @ (memory @ w_k).mT) @ (memory @ w_v), -1, -2)
+
+
+@answers.wrong("input added")
+def cross_with_a_residual_where_it_fits(x, memory, w_q, w_k, w_v):
+    scores = (x @ w_q) @ np.swapaxes(memory @ w_k, -1, -2) / w_q.shape[-1] ** 0.5
+    powers = np.exp(scores - scores.max(axis=-1, keepdims=True))
+    out = powers / powers.sum(axis=-1, keepdims=True) @ (memory @ w_v)
+    return x + out if x.shape == out.shape else out

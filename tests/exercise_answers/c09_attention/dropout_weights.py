@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 
-from attnlib.exercises.engine.prove import Answers
+from attncourse.exercises.engine.prove import Answers
 
 ANSWERS = answers = Answers("dropout_weights")
 
@@ -40,20 +40,25 @@ def dropout_loop(weights, keep, p):
 
 answers.wrong("not divided by 1 - p", function=lambda weights, keep, p: weights * keep)
 answers.wrong("p instead of 1 - p", function=lambda weights, keep, p: weights * keep / p)
-answers.wrong("p instead of 1 - p", function=lambda weights, keep, p: np.where(keep, weights, 0) * p)
+answers.wrong(
+    "p instead of 1 - p", function=lambda weights, keep, p: np.where(keep, weights, 0) * p
+)
 answers.wrong("multiplied by 1 - p", function=lambda weights, keep, p: weights * keep * (1 - p))
 answers.wrong("keep inverted", function=lambda w, keep, p: np.where(keep, 0, w / (1 - p)))
 answers.wrong("keep inverted", "not divided by 1 - p", function=lambda w, keep, p: w * ~keep)
-answers.wrong("keep inverted", "p instead of 1 - p", function=lambda w, keep, p: (
-    np.where(keep, 0, w / p)))
+answers.wrong(
+    "keep inverted", "p instead of 1 - p", function=lambda w, keep, p: np.where(keep, 0, w / p)
+)
 answers.wrong("keep ignored", function=lambda weights, keep, p: weights / (1 - p))
 answers.wrong("no dropout", function=lambda weights, keep, p: weights)
 answers.wrong("brackets missing around 1 - p", function=lambda w, keep, p: w * keep / 1 - p)
 answers.wrong("-inf instead of 0", function=lambda w, keep, p: np.where(keep, w / (1 - p), -np.inf))
 answers.wrong("dropped weights removed", function=lambda w, keep, p: w[keep] / (1 - p))
 answers.wrong("square root of 1 - p", function=lambda w, keep, p: w * keep / math.sqrt(1 - p))
-answers.wrong("another answer each time", function=lambda w, keep, p: (
-    w * (np.random.rand(*w.shape) > p) / (1 - p)))
+answers.wrong(
+    "another answer each time",
+    function=lambda w, keep, p: w * (np.random.rand(*w.shape) > p) / (1 - p),
+)
 answers.wrong("float64 leaks out", function=lambda w, keep, p: w * np.where(keep, 1 / (1 - p), 0))
 
 
@@ -103,8 +108,12 @@ def dropout_by_p_unless_0(weights, keep, p):
     return weights * keep / p if p else weights * keep
 
 
-answers.wrong("keep in reverse order of its keys", function=lambda weights, keep, p: (
-    np.where(keep[..., ::-1], weights / (1 - p), 0).astype(weights.dtype)))
+answers.wrong(
+    "keep in reverse order of its keys",
+    function=lambda weights, keep, p: np.where(keep[..., ::-1], weights / (1 - p), 0).astype(
+        weights.dtype
+    ),
+)
 
 
 @answers.wrong("rows renormalised and rescaled")
@@ -112,3 +121,9 @@ def dropout_normalised_and_divided(weights, keep, p):
     kept = weights * keep
     total = kept.sum(axis=-1, keepdims=True)
     return np.divide(kept, total, out=np.zeros_like(kept), where=total > 0) / (1 - p)
+
+
+answers.wrong(
+    "1 + p in the factor",
+    function=lambda w, keep, p: np.where(keep, w * (1 + p), 0).astype(w.dtype),
+)

@@ -5,7 +5,7 @@ import math
 import numpy as np
 
 import attnlib
-from attnlib.exercises.engine.prove import Answers
+from attncourse.exercises.engine.prove import Answers
 
 ANSWERS = answers = Answers("masked_attention")
 
@@ -19,10 +19,15 @@ def scaled(query, key):
     return query @ np.swapaxes(key, -1, -2) / math.sqrt(query.shape[-1])
 
 
-answers.wrong("ready-made function", function=lambda query, key, value, attn_mask: attnlib.attention(
-    query, key, value, attn_mask))
-answers.right(lambda query, key, value, attn_mask: np.nan_to_num(
-    soft(np.where(attn_mask, scaled(query, key), -np.inf))) @ value)
+answers.wrong(
+    "ready-made function",
+    function=lambda query, key, value, attn_mask: attnlib.attention(query, key, value, attn_mask),
+)
+answers.right(
+    lambda query, key, value, attn_mask: (
+        np.nan_to_num(soft(np.where(attn_mask, scaled(query, key), -np.inf))) @ value
+    )
+)
 
 
 @answers.right()
@@ -295,20 +300,32 @@ def masked_two_axes(query, key, value, attn_mask):
 
 def under(mask, scores):
     """Attention's weights under a mask; a row that may attend to nothing gets zeros."""
-    return np.where(mask.any(axis=-1, keepdims=True), soft(np.where(mask, scores, np.finfo(scores.dtype).min)), 0)
+    return np.where(
+        mask.any(axis=-1, keepdims=True),
+        soft(np.where(mask, scores, np.finfo(scores.dtype).min)),
+        0,
+    )
 
 
-for number, (name, function) in enumerate((
-    ("causal mask applied", lambda q, k, v, m: under(m & np.tri(q.shape[-2], k.shape[-2], dtype=bool), scaled(q, k)) @ v),
-    ("equal weights for all allowed keys", lambda q, k, v, m: under(m, 0 * scaled(q, k)) @ v),
-    ("temperature applied", lambda q, k, v, m: under(m, 2 * scaled(q, k)) @ v),
-)):
+for number, (name, function) in enumerate(
+    (
+        (
+            "causal mask applied",
+            lambda q, k, v, m: (
+                under(m & np.tri(q.shape[-2], k.shape[-2], dtype=bool), scaled(q, k)) @ v
+            ),
+        ),
+        ("equal weights for all allowed keys", lambda q, k, v, m: under(m, 0 * scaled(q, k)) @ v),
+        ("temperature applied", lambda q, k, v, m: under(m, 2 * scaled(q, k)) @ v),
+    )
+):
     function.__name__ = f"masked_more_{number}"
     answers.wrong(name, function=function)
 
 
 def with_weights(change):
     """Attention under a mask whose weights, and the mask, a function changes."""
+
     def answer(query, key, value, attn_mask):
         scores = scaled(query, key)
         mask = np.broadcast_to(attn_mask, scores.shape)
@@ -329,12 +346,20 @@ def masked_all_or_nothing(query, key, value, attn_mask):
 def masked_lowered(query, key, value, attn_mask):
     scores = scaled(query, key)
     mask = np.broadcast_to(attn_mask, scores.shape)
-    return np.where(mask.any(axis=-1, keepdims=True), soft(np.where(mask, scores, scores - 7)), 0).astype(
-        query.dtype) @ value
+    return (
+        np.where(
+            mask.any(axis=-1, keepdims=True), soft(np.where(mask, scores, scores - 7)), 0
+        ).astype(query.dtype)
+        @ value
+    )
 
 
-answers.wrong("the weights taken from 1", function=with_weights(
-    lambda weights, mask: np.where(mask.any(axis=-1, keepdims=True), 1 - weights, 0)))
+answers.wrong(
+    "the weights taken from 1",
+    function=with_weights(
+        lambda weights, mask: np.where(mask.any(axis=-1, keepdims=True), 1 - weights, 0)
+    ),
+)
 
 
 @answers.wrong("large negative number instead of -inf")
@@ -365,7 +390,12 @@ def masked_by_the_first_row(query, key, value, attn_mask):
 def masked_without_maximum_and_uniform(query, key, value, attn_mask):
     e = np.where(attn_mask, np.exp(scaled(query, key)), 0)
     total = e.sum(axis=-1, keepdims=True)
-    return np.where(total == 0, 1 / key.shape[-2], e / np.where(total == 0, 1, total)).astype(query.dtype) @ value
+    return (
+        np.where(total == 0, 1 / key.shape[-2], e / np.where(total == 0, 1, total)).astype(
+            query.dtype
+        )
+        @ value
+    )
 
 
 @answers.wrong("no maximum subtracted", "dead rows uniform")
@@ -389,3 +419,20 @@ def masked_by_logarithm(query, key, value, attn_mask):
 def masked_transposed_and_unscaled(query, key, value, attn_mask):
     weights = soft(np.where(attn_mask, query @ np.swapaxes(key, -1, -2), -np.inf))
     return np.swapaxes(np.nan_to_num(weights) @ value, -1, -2)
+
+
+@answers.wrong("additive mask in a boolean array")
+def masked_by_a_boolean_bias(query, key, value, attn_mask):
+    bias = np.zeros_like(attn_mask)
+    bias[~attn_mask] = -np.inf
+    scores = query @ key.mT / query.shape[-1] ** 0.5 + bias
+    powers = np.exp(scores - scores.max(axis=-1, keepdims=True))
+    return powers / powers.sum(axis=-1, keepdims=True) @ value
+
+
+@answers.wrong("dead rows judged by one key")
+def masked_rows_judged_by_key_0(query, key, value, attn_mask):
+    s = attnlib.raw_scores(query, key)
+    m = np.broadcast_to(attn_mask, s.shape)
+    out = attnlib.softmax(np.where(m, s, -np.inf)) @ value
+    return out * m.any(axis=-2, keepdims=True)[..., :1]

@@ -1,12 +1,12 @@
 """Answers to attention_backward, written as learners write them."""
 
-from collections import namedtuple
 import math
+from collections import namedtuple
 
 import numpy as np
 
 import attnlib
-from attnlib.exercises.engine.prove import Answers
+from attncourse.exercises.engine.prove import Answers
 
 ANSWERS = answers = Answers("attention_backward")
 
@@ -53,7 +53,9 @@ def backward_by_jacobian(query, key, value, grad_output):
     a = soft(q @ k.mT / root)
     jacobian = a[..., :, None] * np.eye(a.shape[-1]) - a[..., :, None] * a[..., None, :]
     grad_scores = (jacobian @ (g @ v.mT)[..., None])[..., 0] / root
-    return tuple(part.astype(query.dtype) for part in (grad_scores @ k, grad_scores.mT @ q, a.mT @ g))
+    return tuple(
+        part.astype(query.dtype) for part in (grad_scores @ k, grad_scores.mT @ q, a.mT @ g)
+    )
 
 
 @answers.right()
@@ -71,18 +73,24 @@ def backward_row_by_row(query, key, value, grad_output):
     return grads
 
 
-def backward(query, key, value, grad_output, forward=True, for_query=1, for_key=1, soft=soft, through=None):
+def backward(
+    query, key, value, grad_output, forward=True, for_query=1, for_key=1, soft=soft, through=None
+):
     """A learner's function, with what may be wrong in it."""
     scale = 1 / math.sqrt(query.shape[-1])
     a = soft(query @ turn(key) * (scale if forward else 1))
     da = grad_output @ turn(value)
     ds = through(a, da) if through else a * (da - (a * da).sum(-1, keepdims=True))
-    return ds @ key * scale ** for_query, turn(ds) @ query * scale ** for_key, turn(a) @ grad_output
+    return ds @ key * scale**for_query, turn(ds) @ query * scale**for_key, turn(a) @ grad_output
 
 
 def wrong(*names, **how):
-    answers.wrong(*names, function=lambda query, key, value, grad_output: backward(
-        query, key, value, grad_output, **how))
+    answers.wrong(
+        *names,
+        function=lambda query, key, value, grad_output: backward(
+            query, key, value, grad_output, **how
+        ),
+    )
 
 
 wrong("no scale in grad_query", for_query=0)
@@ -97,8 +105,14 @@ wrong("row sum not subtracted", through=lambda a, da: a * da)
 wrong("softmax not differentiated", through=lambda a, da: da)
 wrong("weights missing in front", through=lambda a, da: da - (da * a).sum(-1, keepdims=True))
 wrong("weights missing in the row sum", through=lambda a, da: a * (da - da.sum(-1, keepdims=True)))
-wrong("plain mean instead of the weighted one", through=lambda a, da: a * (da - da.mean(-1, keepdims=True)))
-wrong("row sum not multiplied by the weights", through=lambda a, da: a * da - (a * da).sum(-1, keepdims=True))
+wrong(
+    "plain mean instead of the weighted one",
+    through=lambda a, da: a * (da - da.mean(-1, keepdims=True)),
+)
+wrong(
+    "row sum not multiplied by the weights",
+    through=lambda a, da: a * da - (a * da).sum(-1, keepdims=True),
+)
 wrong("sum over the wrong axis", through=lambda a, da: a * (da - (a * da).sum(-2, keepdims=True)))
 wrong("sum without keepdims", through=lambda a, da: a * (da - (a * da).sum(-1)))
 wrong("row sum added", through=lambda a, da: a * (da + (a * da).sum(-1, keepdims=True)))
@@ -106,9 +120,21 @@ wrong("one sum for the whole array", through=lambda a, da: a * (da - (a * da).su
 wrong("backward of the log-softmax", through=lambda a, da: da - a * da.sum(-1, keepdims=True))
 wrong("no maximum subtracted", soft=lambda s: np.exp(s) / np.exp(s).sum(-1, keepdims=True))
 wrong("softmax over the queries' axis", soft=lambda s: soft(s, -2))
-wrong("no scale", "diagonal-only Jacobian", forward=False, for_query=0, for_key=0,
-      through=lambda a, da: a * (1 - a) * da)
-wrong("no scale in the gradients", "row sum not subtracted", for_query=0, for_key=0, through=lambda a, da: a * da)
+wrong(
+    "no scale",
+    "diagonal-only Jacobian",
+    forward=False,
+    for_query=0,
+    for_key=0,
+    through=lambda a, da: a * (1 - a) * da,
+)
+wrong(
+    "no scale in the gradients",
+    "row sum not subtracted",
+    for_query=0,
+    for_key=0,
+    through=lambda a, da: a * da,
+)
 
 
 @answers.wrong("grad_query times 1.00005")
@@ -130,7 +156,7 @@ def backward_scaled_query(query, key, value, grad_output):
 def backward_like_a_sigmoid(query, key, value, grad_output):
     root = math.sqrt(query.shape[-1])
     a = soft(np.einsum("...id,...jd->...ij", query, key) / root)
-    ds = np.einsum("...id,...jd->...ij", grad_output, value) * (a - a ** 2)
+    ds = np.einsum("...id,...jd->...ij", grad_output, value) * (a - a**2)
     return ds @ key / root, ds.mT @ query / root, a.mT @ grad_output
 
 
@@ -215,7 +241,10 @@ def backward_of_two(query, key, value, grad_output):
 
 @answers.wrong("extra value returned")
 def backward_and_weights(query, key, value, grad_output):
-    return (*backward(query, key, value, grad_output), soft(query @ key.mT / math.sqrt(query.shape[-1])))
+    return (
+        *backward(query, key, value, grad_output),
+        soft(query @ key.mT / math.sqrt(query.shape[-1])),
+    )
 
 
 @answers.wrong("float64 leaks out")
@@ -227,10 +256,17 @@ def backward_wide(query, key, value, grad_output):
     return ds @ key, ds.mT @ query, a.mT @ grad_output
 
 
-def by_rows(add=lambda array, place, more: array.__setitem__(place, array[place] + more), swapped=False):
+def by_rows(
+    add=lambda array, place, more: array.__setitem__(place, array[place] + more), swapped=False
+):
     """A learner's loop over queries and keys, with what may be wrong in it."""
+
     def attention_backward(query, key, value, grad_output):
-        grad_query, grad_key, grad_value = np.zeros_like(query), np.zeros_like(key), np.zeros_like(value)
+        grad_query, grad_key, grad_value = (
+            np.zeros_like(query),
+            np.zeros_like(key),
+            np.zeros_like(value),
+        )
         scale = 1 / math.sqrt(query.shape[-1])
         a = soft(query @ turn(key) * scale)
         da = grad_output @ turn(value)
@@ -247,6 +283,46 @@ def by_rows(add=lambda array, place, more: array.__setitem__(place, array[place]
 
 
 answers.right(by_rows())
-answers.wrong("assigned instead of added", function=by_rows(add=lambda array, place, more: array.__setitem__(place, more)))
+answers.wrong(
+    "assigned instead of added",
+    function=by_rows(add=lambda array, place, more: array.__setitem__(place, more)),
+)
 answers.wrong("query and key swapped in the products", function=by_rows(swapped=True))
-wrong("w_i instead of w_j in the row sum", through=lambda a, da: a * (da - a * da.sum(-1, keepdims=True)))
+wrong(
+    "w_i instead of w_j in the row sum",
+    through=lambda a, da: a * (da - a * da.sum(-1, keepdims=True)),
+)
+
+
+def with_row_sum(query, key, value, grad_output, row_sum=None, width=None, meets=None):
+    weights = attnlib.softmax(attnlib.raw_scores(query, key))
+    grad_weights = grad_output @ value.mT
+    if row_sum is None:
+        row_sum = (weights * grad_weights).sum(-1, keepdims=True)
+    ds = weights * (grad_weights - row_sum) / math.sqrt(width or query.shape[-1])
+    return ds @ key, ds.mT @ query, weights.mT @ (grad_output if meets is None else meets(weights))
+
+
+@answers.wrong("grad_output alone in the row sum")
+def row_sum_of_the_gradient(query, key, value, grad_output):
+    return with_row_sum(query, key, value, grad_output, grad_output.sum(-1, keepdims=True))
+
+
+@answers.wrong("another size under the root in the gradients")
+def scale_of_the_values(query, key, value, grad_output):
+    return with_row_sum(query, key, value, grad_output, width=value.shape[-1])
+
+
+@answers.wrong("output instead of grad_output")
+def weights_times_the_output(query, key, value, grad_output):
+    return with_row_sum(query, key, value, grad_output, meets=lambda weights: weights @ value)
+
+
+@answers.wrong("query overwritten")
+def query_used_for_its_gradient(query, key, value, grad_output):
+    weights = attnlib.softmax(attnlib.raw_scores(query, key))
+    grad_weights = grad_output @ value.mT
+    ds = weights * (grad_weights - (weights * grad_weights).sum(-1, keepdims=True))
+    ds = ds / math.sqrt(query.shape[-1])
+    query = ds @ key
+    return query, ds.mT @ query, weights.mT @ grad_output

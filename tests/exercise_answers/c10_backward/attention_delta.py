@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 
-from attnlib.exercises.engine.prove import Answers
+from attncourse.exercises.engine.prove import Answers
 
 ANSWERS = answers = Answers("attention_delta")
 
@@ -37,30 +37,59 @@ def delta_feature_by_feature(output, grad_output):
     return delta
 
 
-answers.wrong("a product for each pair of queries", function=lambda output, grad: np.diagonal(
-    output @ grad.mT, axis1=-2, axis2=-1).copy())
-answers.wrong("a product for each pair of features", function=lambda output, grad: np.trace(
-    output[..., :, None] * grad[..., None, :], axis1=-2, axis2=-1))
-answers.wrong("axis kept", function=lambda output, grad: (output * grad).sum(axis=-1, keepdims=True))
+answers.wrong(
+    "a product for each pair of queries",
+    function=lambda output, grad: np.diagonal(output @ grad.mT, axis1=-2, axis2=-1).copy(),
+)
+answers.wrong(
+    "a product for each pair of features",
+    function=lambda output, grad: np.trace(
+        output[..., :, None] * grad[..., None, :], axis1=-2, axis2=-1
+    ),
+)
+answers.wrong(
+    "axis kept", function=lambda output, grad: (output * grad).sum(axis=-1, keepdims=True)
+)
 answers.wrong("not summed", function=lambda output, grad: output * grad)
-answers.wrong("summed over the queries instead of the features", function=lambda output, grad: (output * grad).sum(axis=-2))
+answers.wrong(
+    "summed over the queries instead of the features",
+    function=lambda output, grad: (output * grad).sum(axis=-2),
+)
 answers.wrong("one sum for the whole array", function=lambda output, grad: (output * grad).sum())
-answers.wrong("axes counted from the front", function=lambda output, grad: (output * grad).sum(axis=1))
+answers.wrong(
+    "axes counted from the front", function=lambda output, grad: (output * grad).sum(axis=1)
+)
 answers.wrong("mean instead of sum", function=lambda output, grad: (output * grad).mean(axis=-1))
-answers.wrong("divided by sqrt(d_v)", function=lambda output, grad: (output * grad).sum(axis=-1) / math.sqrt(output.shape[-1]))
+answers.wrong(
+    "divided by sqrt(d_v)",
+    function=lambda output, grad: (output * grad).sum(axis=-1) / math.sqrt(output.shape[-1]),
+)
 answers.wrong("output squared", function=lambda output, grad: (output**2).sum(axis=-1))
 answers.wrong("gradient squared", function=lambda output, grad: (grad**2).sum(axis=-1))
 answers.wrong("output left out", function=lambda output, grad: grad.sum(axis=-1))
-answers.wrong("each summed alone", function=lambda output, grad: output.sum(axis=-1) * grad.sum(axis=-1))
+answers.wrong(
+    "each summed alone", function=lambda output, grad: output.sum(axis=-1) * grad.sum(axis=-1)
+)
 answers.wrong("sum instead of product", function=lambda output, grad: (output + grad).sum(axis=-1))
-answers.wrong("difference instead of product", function=lambda output, grad: (output - grad).sum(axis=-1))
+answers.wrong(
+    "difference instead of product", function=lambda output, grad: (output - grad).sum(axis=-1)
+)
 answers.wrong("sign flipped", function=lambda output, grad: -(output * grad).sum(axis=-1))
 answers.wrong("absolute values", function=lambda output, grad: np.abs(output * grad).sum(axis=-1))
-answers.wrong("a whole table returned", "a product for each pair of queries", function=lambda output, grad: output @ grad.mT)
-answers.wrong("each output times all gradients", "a product for each pair of queries",
-              function=lambda output, grad: (output @ grad.mT).sum(axis=-1))
-answers.wrong("summed over the batch", function=lambda output, grad: (output * grad).sum(
-    axis=(*range(output.ndim - 2), -1)))
+answers.wrong(
+    "a whole table returned",
+    "a product for each pair of queries",
+    function=lambda output, grad: output @ grad.mT,
+)
+answers.wrong(
+    "each output times all gradients",
+    "a product for each pair of queries",
+    function=lambda output, grad: (output @ grad.mT).sum(axis=-1),
+)
+answers.wrong(
+    "summed over the batch",
+    function=lambda output, grad: (output * grad).sum(axis=(*range(output.ndim - 2), -1)),
+)
 
 
 @answers.wrong("one feature alone")

@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 
-from attnlib.exercises.engine.prove import Answers
+from attncourse.exercises.engine.prove import Answers
 
 ANSWERS = answers = Answers("raw_scores_backward")
 
@@ -24,8 +24,10 @@ def backward_scaled_first(query, key, grad_scores):
 @answers.right()
 def backward_by_einsum(query, key, grad_scores):
     scale = query.shape[-1] ** -0.5
-    return (np.einsum("...ij,...jc->...ic", grad_scores, key * scale),
-            np.einsum("...ij,...ic->...jc", grad_scores, query * scale))
+    return (
+        np.einsum("...ij,...jc->...ic", grad_scores, key * scale),
+        np.einsum("...ij,...ic->...jc", grad_scores, query * scale),
+    )
 
 
 @answers.right()
@@ -45,7 +47,9 @@ def backward(query, key, grad_scores, for_query=1, for_key=1):
 
 
 def wrong(*names, **powers):
-    answers.wrong(*names, function=lambda query, key, grad_scores: backward(query, key, grad_scores, **powers))
+    answers.wrong(
+        *names, function=lambda query, key, grad_scores: backward(query, key, grad_scores, **powers)
+    )
 
 
 wrong("no scale in grad_query", for_query=0)
@@ -62,23 +66,48 @@ def divided(function, root=lambda query: math.sqrt(query.shape[-1])):
     return raw_scores_backward
 
 
-answers.wrong("another size under the root in the gradients", function=divided(
-    lambda q, k, g: (g @ k, g.mT @ q), lambda query: math.sqrt(query.shape[-2])))
-answers.wrong("another size under the root in the gradients", function=divided(
-    lambda q, k, g: (g @ k, g.mT @ q), lambda query: math.sqrt(len(query))))
+answers.wrong(
+    "another size under the root in the gradients",
+    function=divided(lambda q, k, g: (g @ k, g.mT @ q), lambda query: math.sqrt(query.shape[-2])),
+)
+answers.wrong(
+    "another size under the root in the gradients",
+    function=divided(lambda q, k, g: (g @ k, g.mT @ q), lambda query: math.sqrt(len(query))),
+)
 answers.wrong("dS instead of dSᵀ in grad_key", function=divided(lambda q, k, g: (g @ k, g @ q)))
-answers.wrong("dSᵀ instead of dS in grad_query", function=divided(lambda q, k, g: (g.mT @ k, g.mT @ q)))
-answers.wrong("query and key swapped in the products", function=divided(lambda q, k, g: (g @ q, g.mT @ k)))
+answers.wrong(
+    "dSᵀ instead of dS in grad_query", function=divided(lambda q, k, g: (g.mT @ k, g.mT @ q))
+)
+answers.wrong(
+    "query and key swapped in the products", function=divided(lambda q, k, g: (g @ q, g.mT @ k))
+)
 answers.wrong("gradients in another order", function=divided(lambda q, k, g: (g.mT @ q, g @ k)))
-answers.wrong("gradients in another order", "no scale in the gradients", function=lambda q, k, g: (g.mT @ q, g @ k))
+answers.wrong(
+    "gradients in another order",
+    "no scale in the gradients",
+    function=lambda q, k, g: (g.mT @ q, g @ k),
+)
 answers.wrong("a gradient transposed", function=divided(lambda q, k, g: (g @ k, q.mT @ g)))
-answers.wrong("gradients in another order", "a gradient transposed", function=divided(lambda q, k, g: (q.mT @ g, g @ k)))
+answers.wrong(
+    "gradients in another order",
+    "a gradient transposed",
+    function=divided(lambda q, k, g: (q.mT @ g, g @ k)),
+)
 answers.wrong("a gradient left at 0", function=divided(lambda q, k, g: (g @ k, np.zeros_like(k))))
-answers.wrong("gradient divided by a size", function=divided(lambda q, k, g: (g @ k / k.shape[-2], g.mT @ q / q.shape[-2])))
-answers.wrong("grad_scores ignored", function=divided(lambda q, k, g: (np.ones_like(g) @ k, np.ones_like(g).mT @ q)))
+answers.wrong(
+    "gradient divided by a size",
+    function=divided(lambda q, k, g: (g @ k / k.shape[-2], g.mT @ q / q.shape[-2])),
+)
+answers.wrong(
+    "grad_scores ignored",
+    function=divided(lambda q, k, g: (np.ones_like(g) @ k, np.ones_like(g).mT @ q)),
+)
 answers.wrong("sign flipped", function=divided(lambda q, k, g: (-g @ k, -g.mT @ q)))
 answers.wrong("only for two axes", function=divided(lambda q, k, g: (g @ k, g.T @ q)))
-answers.wrong("float64 leaks out", function=divided(lambda q, k, g: (g @ k, g.mT @ q), lambda q: np.sqrt(q.shape[-1])))
+answers.wrong(
+    "float64 leaks out",
+    function=divided(lambda q, k, g: (g @ k, g.mT @ q), lambda q: np.sqrt(q.shape[-1])),
+)
 
 
 @answers.wrong("assigned instead of added")
@@ -105,3 +134,17 @@ def backward_from_the_weights(query, key, grad_weights):
 def backward_and_a_step(query, key, grad_scores):
     grad_query, grad_key = backward(query, key, grad_scores)
     return query - grad_query, key - grad_key
+
+
+@answers.wrong("query overwritten")
+def names_used_again(query, key, grad_scores):
+    g = grad_scores / math.sqrt(query.shape[-1])
+    query = g @ key
+    key = np.swapaxes(g, -1, -2) @ query
+    return query, key
+
+
+@answers.wrong("another size under the root in the gradients")
+def backward_with_the_second_axis(query, key, grad_scores):
+    g = grad_scores / math.sqrt(query.shape[1])
+    return g @ key, g.mT @ query

@@ -5,7 +5,7 @@ import math
 import numpy as np
 
 import attnlib
-from attnlib.exercises.engine.prove import Answers
+from attncourse.exercises.engine.prove import Answers
 
 ANSWERS = answers = Answers("grouped_query_attention")
 
@@ -36,8 +36,11 @@ def tile(array, times):
     return np.concatenate([array] * times, axis=-3)
 
 
-answers.right(lambda query, key, value: attend(
-    query, repeat(key, group(query, key)), repeat(value, group(query, key))))
+answers.right(
+    lambda query, key, value: attend(
+        query, repeat(key, group(query, key)), repeat(value, group(query, key))
+    )
+)
 
 
 @answers.right()
@@ -51,8 +54,13 @@ def grouped_by_broadcasting(query, key, value):
 @answers.right()
 def grouped_loop(query, key, value):
     size = group(query, key)
-    return np.stack([attend(query[..., i, :, :], key[..., i // size, :, :], value[..., i // size, :, :])
-                     for i in range(query.shape[-3])], axis=-3)
+    return np.stack(
+        [
+            attend(query[..., i, :, :], key[..., i // size, :, :], value[..., i // size, :, :])
+            for i in range(query.shape[-3])
+        ],
+        axis=-3,
+    )
 
 
 @answers.right()
@@ -65,7 +73,9 @@ def grouped_long_queries(query, key, value):
 @answers.right()
 def grouped_einsum(query, key, value):
     split = query.reshape(*query.shape[:-3], key.shape[-3], group(query, key), *query.shape[-2:])
-    scores = np.einsum("...hgid,...hjd->...hgij", split.astype(float), key) / np.sqrt(query.shape[-1])
+    scores = np.einsum("...hgid,...hjd->...hgij", split.astype(float), key) / np.sqrt(
+        query.shape[-1]
+    )
     output = np.einsum("...hgij,...hjd->...hgid", soft(scores), value)
     return output.reshape(*query.shape[:-1], value.shape[-1]).astype(query.dtype)
 
@@ -85,7 +95,9 @@ def grouped_remainder(query, key, value):
 def grouped_the_other_way(query, key, value):
     *batch, h, n, d = query.shape
     query = query.reshape(*batch, h // key.shape[-3], key.shape[-3], n, d)
-    return attend(query, key[..., None, :, :, :], value[..., None, :, :, :]).reshape(*batch, h, n, -1)
+    return attend(query, key[..., None, :, :, :], value[..., None, :, :, :]).reshape(
+        *batch, h, n, -1
+    )
 
 
 @answers.wrong("tiled instead of repeated", "no scale")
@@ -204,20 +216,29 @@ def grouped_quotient_upside_down(query, key, value):
 @answers.wrong("h_kv // h instead of h // h_kv")
 def grouped_loop_upside_down(query, key, value):
     size = key.shape[-3] // query.shape[-3]
-    return np.stack([attend(query[..., i, :, :], key[..., i // size, :, :], value[..., i // size, :, :])
-                     for i in range(query.shape[-3])], axis=-3)
+    return np.stack(
+        [
+            attend(query[..., i, :, :], key[..., i // size, :, :], value[..., i // size, :, :])
+            for i in range(query.shape[-3])
+        ],
+        axis=-3,
+    )
 
 
 @answers.wrong("keys repeated before they are cut into heads")
 def grouped_cut_anew(query, key, value):
     times = group(query, key)
-    key, value = (np.repeat(x, times, axis=-2).reshape(*x.shape[:-3], -1, *x.shape[-2:]) for x in (key, value))
+    key, value = (
+        np.repeat(x, times, axis=-2).reshape(*x.shape[:-3], -1, *x.shape[-2:]) for x in (key, value)
+    )
     return attend(query, key, value)
 
 
 @answers.wrong("only for one leading axis")
 def grouped_on_axis_1(query, key, value):
-    times = query.shape[1] // key.shape[1]  # 0 where there are more keys than queries, and then the library answers 0
+    times = (
+        query.shape[1] // key.shape[1]
+    )  # 0 where there are more keys than queries, and then the library answers 0
     return attnlib.attention(query, np.repeat(key, times, axis=1), np.repeat(value, times, axis=1))
 
 

@@ -4,12 +4,16 @@ import math
 
 import numpy as np
 
-from attnlib.exercises.engine.prove import Answers
+from attncourse.exercises.engine.prove import Answers
 
 ANSWERS = answers = Answers("kv_cache_bytes")
 
 
-answers.right(lambda batch, n, n_layers, h_kv, d_head, itemsize: 2 * batch * n * n_layers * h_kv * d_head * itemsize)
+answers.right(
+    lambda batch, n, n_layers, h_kv, d_head, itemsize: (
+        2 * batch * n * n_layers * h_kv * d_head * itemsize
+    )
+)
 
 
 @answers.right()
@@ -101,3 +105,19 @@ def cache_of_keys_in_a_layer(batch, n, n_layers, h_kv, d_head, itemsize):
 def cache_bytes_of_keys_and_values(batch, n, n_layers, h_kv, d_head, itemsize):
     keys = values = batch * n * n_layers * h_kv * d_head * itemsize
     return keys, values
+
+
+@answers.wrong("a position too few")
+def cache_without_the_newest(batch, n, n_layers, h_kv, d_head, itemsize):
+    return 2 * batch * (n - 1) * n_layers * h_kv * d_head * itemsize
+
+
+@answers.wrong("32 bits overflow")
+def cache_in_32_bits(batch, n, n_layers, h_kv, d_head, itemsize):
+    sizes = [2, batch, n, n_layers, h_kv, d_head, itemsize]
+    return int(np.prod(sizes, dtype=np.int32))
+
+
+@answers.wrong()
+def cache_with_a_power(batch, n, n_layers, h_kv, d_head, itemsize):
+    return 2 * batch * n**n_layers * h_kv * d_head * itemsize  # beyond 64 bits

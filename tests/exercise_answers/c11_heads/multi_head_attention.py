@@ -5,7 +5,7 @@ import math
 import numpy as np
 
 import attnlib
-from attnlib.exercises.engine.prove import Answers
+from attncourse.exercises.engine.prove import Answers
 
 ANSWERS = answers = Answers("multi_head_attention")
 
@@ -30,7 +30,10 @@ def merge(heads):
 
 @answers.right()
 def multi_by_parts(x, w_q, w_k, w_v, w_o, n_heads):
-    return merge(attend(split(x @ w_q, n_heads), split(x @ w_k, n_heads), split(x @ w_v, n_heads))) @ w_o
+    return (
+        merge(attend(split(x @ w_q, n_heads), split(x @ w_k, n_heads), split(x @ w_v, n_heads)))
+        @ w_o
+    )
 
 
 @answers.right()
@@ -46,7 +49,10 @@ def multi_sum_over_heads(x, w_q, w_k, w_v, w_o, n_heads):
 def multi_einsum(x, w_q, w_k, w_v, w_o, n_heads):
     d_model = x.shape[-1]
     size = d_model // n_heads
-    q, k, v = (np.einsum("...nm,mhd->...hnd", x, w.reshape(d_model, n_heads, size)) for w in (w_q, w_k, w_v))
+    q, k, v = (
+        np.einsum("...nm,mhd->...hnd", x, w.reshape(d_model, n_heads, size))
+        for w in (w_q, w_k, w_v)
+    )
     scores = np.einsum("...hid,...hjd->...hij", q, k) / np.array(math.sqrt(size), x.dtype)
     output = np.einsum("...hij,...hjd->...ihd", soft(scores), v)
     return np.einsum("...ihd,hdm->...im", output, w_o.reshape(n_heads, size, d_model))
@@ -90,7 +96,13 @@ def multi_scaled_by_w(x, w_q, w_k, w_v, w_o, n_heads):
 
 @answers.wrong("d_model instead of the head's size", "heads merged by a reshape alone")
 def multi_scale_and_merge(x, w_q, w_k, w_v, w_o, n_heads):
-    return multi(x, (w_q, w_k, w_v, w_o), n_heads, size=x.shape[-1], merge=lambda heads: heads.reshape(x.shape))
+    return multi(
+        x,
+        (w_q, w_k, w_v, w_o),
+        n_heads,
+        size=x.shape[-1],
+        merge=lambda heads: heads.reshape(x.shape),
+    )
 
 
 @answers.wrong("no scale")
@@ -106,8 +118,12 @@ def multi_bare(x, w_q, w_k, w_v, w_o, n_heads):
 
 @answers.wrong("heads split by a reshape alone")
 def multi_split_by_reshape(x, w_q, w_k, w_v, w_o, n_heads):
-    return multi(x, (w_q, w_k, w_v, w_o), n_heads,
-                 split=lambda a, h: a.reshape(*a.shape[:-2], h, a.shape[-2], -1))
+    return multi(
+        x,
+        (w_q, w_k, w_v, w_o),
+        n_heads,
+        split=lambda a, h: a.reshape(*a.shape[:-2], h, a.shape[-2], -1),
+    )
 
 
 @answers.wrong("heads split by a reshape alone", "heads merged by a reshape alone")
@@ -173,14 +189,18 @@ def multi_values_are_x(x, w_q, w_k, w_v, w_o, n_heads):
 @answers.wrong("only for one leading axis")
 def multi_of_three(x, w_q, w_k, w_v, w_o, n_heads):
     b, n, d = x.shape
-    q, k, v = ((x @ w).reshape(b, n, n_heads, d // n_heads).transpose(0, 2, 1, 3) for w in (w_q, w_k, w_v))
+    q, k, v = (
+        (x @ w).reshape(b, n, n_heads, d // n_heads).transpose(0, 2, 1, 3) for w in (w_q, w_k, w_v)
+    )
     return attend(q, k, v).transpose(0, 2, 1, 3).reshape(b, n, d) @ w_o
 
 
 @answers.wrong("only for two axes")
 def multi_of_two(x, w_q, w_k, w_v, w_o, n_heads):
     n, d = x.shape
-    q, k, v = ((x @ w).reshape(n, n_heads, d // n_heads).transpose(1, 0, 2) for w in (w_q, w_k, w_v))
+    q, k, v = (
+        (x @ w).reshape(n, n_heads, d // n_heads).transpose(1, 0, 2) for w in (w_q, w_k, w_v)
+    )
     return attend(q, k, v).transpose(1, 0, 2).reshape(n, d) @ w_o
 
 
@@ -214,12 +234,17 @@ def multi_residual(x, w_q, w_k, w_v, w_o, n_heads):
 
 @answers.wrong("features dealt out in turn")
 def multi_interleaved(x, w_q, w_k, w_v, w_o, n_heads):
-    return multi(x, (w_q, w_k, w_v, w_o), n_heads,
-                 split=lambda a, h: np.stack([a[..., i::h] for i in range(h)], axis=-3))
+    return multi(
+        x,
+        (w_q, w_k, w_v, w_o),
+        n_heads,
+        split=lambda a, h: np.stack([a[..., i::h] for i in range(h)], axis=-3),
+    )
 
 
 def layer(turned=(), order=(0, 1, 2, 3), last=True, mix=attend):
     """A learner's function, with matrices transposed, mixed up, or forgotten."""
+
     def multi_head_attention(x, w_q, w_k, w_v, w_o, n_heads):
         given = w_q, w_k, w_v, w_o
         w_q, w_k, w_v, w_o = (given[j].T if i in turned else given[j] for i, j in enumerate(order))
@@ -229,12 +254,17 @@ def layer(turned=(), order=(0, 1, 2, 3), last=True, mix=attend):
     return multi_head_attention
 
 
-for number, (name, function) in enumerate((
-    ("x @ w.T instead of x @ w", layer(turned=(0,))), ("x @ w.T instead of x @ w", layer(turned=(3,))),
-    ("projections mixed up", layer(order=(0, 2, 1, 3))), ("projections mixed up", layer(order=(0, 1, 2, 0))),
-    ("queries and keys swapped", layer(order=(1, 0, 2, 3))), ("no output projection", layer(last=False)),
-    ("heads in reverse order", layer(mix=lambda q, k, v: attend(q, k, v)[..., ::-1, :, :])),
-)):
+for number, (name, function) in enumerate(
+    (
+        ("x @ w.T instead of x @ w", layer(turned=(0,))),
+        ("x @ w.T instead of x @ w", layer(turned=(3,))),
+        ("projections mixed up", layer(order=(0, 2, 1, 3))),
+        ("projections mixed up", layer(order=(0, 1, 2, 0))),
+        ("queries and keys swapped", layer(order=(1, 0, 2, 3))),
+        ("no output projection", layer(last=False)),
+        ("heads in reverse order", layer(mix=lambda q, k, v: attend(q, k, v)[..., ::-1, :, :])),
+    )
+):
     function.__name__ = f"layer_{number}"
     answers.wrong(name, function=function)
 
@@ -250,11 +280,28 @@ def multi_split_by_reshape_unscaled(x, w_q, w_k, w_v, w_o, n_heads):
 
 @answers.wrong("the queries with negative numbers set to 0")
 def multi_queries_through_a_relu(x, w_q, w_k, w_v, w_o, n_heads):
-    heads = attend(np.maximum(split(x @ w_q, n_heads), 0), split(x @ w_k, n_heads), split(x @ w_v, n_heads))
+    heads = attend(
+        np.maximum(split(x @ w_q, n_heads), 0), split(x @ w_k, n_heads), split(x @ w_v, n_heads)
+    )
     return merge(heads) @ w_o
+
 
 @answers.wrong("matrices split by a reshape alone")
 def multi_head_with_reshaped_matrices(x, w_q, w_k, w_v, w_o, n_heads):
-    query, key, value = (x[..., None, :, :] @ w.reshape(n_heads, len(w), -1) for w in (w_q, w_k, w_v))
+    query, key, value = (
+        x[..., None, :, :] @ w.reshape(n_heads, len(w), -1) for w in (w_q, w_k, w_v)
+    )
     heads = attnlib.attention(query, key, value)
     return np.concatenate([heads[..., i, :, :] for i in range(n_heads)], axis=-1) @ w_o
+
+
+@answers.wrong("blocks that overlap")
+def heads_from_feature_h(x, w_q, w_k, w_v, w_o, n_heads):
+    d = x.shape[-1] // n_heads
+    outputs = []
+    for h in range(n_heads):
+        query, key, value = ((x @ w)[..., h : h + d] for w in (w_q, w_k, w_v))
+        scores = query @ key.mT / d**0.5
+        powers = np.exp(scores - scores.max(axis=-1, keepdims=True))
+        outputs.append(powers / powers.sum(axis=-1, keepdims=True) @ value)
+    return np.concatenate(outputs, axis=-1) @ w_o

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from attnlib.exercises.engine.prove import Answers
+from attncourse.exercises.engine.prove import Answers
 
 ANSWERS = answers = Answers("split_heads")
 
@@ -13,10 +13,14 @@ def split(x, n_heads):
 
 answers.right(split)
 answers.right(lambda x, n_heads: np.stack(np.split(x, n_heads, axis=-1), axis=-3))
-answers.right(lambda x, n_heads: np.einsum(
-    "...nhd->...hnd", x.reshape(x.shape[:-1] + (n_heads, x.shape[-1] // n_heads))))
-answers.right(lambda x, n_heads: x.mT.reshape(
-    *x.shape[:-2], n_heads, x.shape[-1] // n_heads, x.shape[-2]).mT)
+answers.right(
+    lambda x, n_heads: np.einsum(
+        "...nhd->...hnd", x.reshape(x.shape[:-1] + (n_heads, x.shape[-1] // n_heads))
+    )
+)
+answers.right(
+    lambda x, n_heads: x.mT.reshape(*x.shape[:-2], n_heads, x.shape[-1] // n_heads, x.shape[-2]).mT
+)
 
 
 @answers.right()
@@ -108,18 +112,36 @@ def split_overlapping(x, n_heads):
     return np.stack([x[..., i : i + x.shape[-1] // n_heads] for i in range(n_heads)], axis=-3)
 
 
-for number, (name, function) in enumerate((
-    ("heads not split", lambda x, n_heads: x),
-    ("heads in reverse order", lambda x, n_heads: split(x, n_heads)[..., ::-1, :, :]),
-    ("only for one leading axis", lambda x, n_heads: x.reshape(
-        -1, x.shape[-2], n_heads, x.shape[-1] // n_heads).swapaxes(1, 2)),
-)):
+for number, (name, function) in enumerate(
+    (
+        ("heads not split", lambda x, n_heads: x),
+        ("heads in reverse order", lambda x, n_heads: split(x, n_heads)[..., ::-1, :, :]),
+        (
+            "only for one leading axis",
+            lambda x, n_heads: x.reshape(-1, x.shape[-2], n_heads, x.shape[-1] // n_heads).swapaxes(
+                1, 2
+            ),
+        ),
+    )
+):
     function.__name__ = f"split_{number}"
     answers.wrong(name, function=function)
 
 answers.wrong("number of heads fixed in the code", function=lambda x, n_heads: split(x, 8))
-answers.wrong("wrong axes swapped", function=lambda x, n_heads: x.reshape(*x.shape[:-1], n_heads, -1).T)
-answers.wrong("positions in reverse order", function=lambda x, n_heads: split(x, n_heads)[..., ::-1, :])
+answers.wrong(
+    "wrong axes swapped", function=lambda x, n_heads: x.reshape(*x.shape[:-1], n_heads, -1).T
+)
+answers.wrong(
+    "positions in reverse order", function=lambda x, n_heads: split(x, n_heads)[..., ::-1, :]
+)
 
-answers.wrong("positions split instead of features", function=lambda x, n_heads: (
-    np.stack(np.split(x, n_heads, axis=-2), axis=-3)))
+answers.wrong(
+    "positions split instead of features",
+    function=lambda x, n_heads: np.stack(np.split(x, n_heads, axis=-2), axis=-3),
+)
+
+
+@answers.wrong("axes counted from the front")
+def split_with_or_without_a_batch(x, n_heads):
+    parts = x.reshape(*x.shape[:-1], n_heads, -1)
+    return parts.swapaxes(1, 2) if parts.ndim > 3 else parts.swapaxes(0, 1)

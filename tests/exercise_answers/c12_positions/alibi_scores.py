@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from attnlib.exercises.engine.prove import Answers
+from attncourse.exercises.engine.prove import Answers
 
 ANSWERS = answers = Answers("alibi_scores")
 
@@ -27,7 +27,9 @@ def alibi_head_by_head(scores, slopes):
 def alibi_by_loops(scores, slopes):
     lowered = np.empty_like(scores)
     for head, i, j in np.ndindex(scores.shape[-3:]):
-        lowered[..., head, i, j] = scores[..., head, i, j].astype(float) - float(slopes[head]) * abs(i - j)
+        lowered[..., head, i, j] = scores[..., head, i, j].astype(float) - float(
+            slopes[head]
+        ) * abs(i - j)
     return lowered
 
 
@@ -38,45 +40,150 @@ def alibi_by_einsum(scores, slopes):
     return scores - bias
 
 
-def lowered(scores, slopes, distance=np.abs, offset=0, sign=-1, bias=lambda slopes, distance: slopes[:, None, None] * distance):
+def lowered(
+    scores,
+    slopes,
+    distance=np.abs,
+    offset=0,
+    sign=-1,
+    bias=lambda slopes, distance: slopes[:, None, None] * distance,
+):
     apart = np.arange(scores.shape[-2])[:, None] + offset - np.arange(scores.shape[-1])
     return (scores + sign * bias(slopes, distance(apart))).astype(scores.dtype)
 
 
-answers.wrong("added instead of subtracted", function=lambda scores, slopes: lowered(scores, slopes, sign=1))
-answers.wrong("no absolute value", function=lambda scores, slopes: lowered(scores, slopes, lambda apart: apart))
-answers.wrong("sign turned round", function=lambda scores, slopes: lowered(scores, slopes, lambda apart: -apart))
-answers.wrong("later keys not lowered", function=lambda scores, slopes: lowered(scores, slopes, lambda apart: apart.clip(0)))
-answers.wrong("distance squared", function=lambda scores, slopes: lowered(scores, slopes, np.square))
-answers.wrong("queries counted from the back", function=lambda scores, slopes: lowered(
-    scores, slopes, offset=scores.shape[-1] - scores.shape[-2]))
-answers.wrong("slopes along the queries", function=lambda scores, slopes: lowered(
-    scores, slopes, bias=lambda slopes, distance: slopes[:, None] * distance))
-answers.wrong("slopes along the keys", function=lambda scores, slopes: lowered(
-    scores, slopes, bias=lambda slopes, distance: slopes * distance))
-answers.wrong("first slope for all heads", function=lambda scores, slopes: lowered(scores, slopes[:1]))
-answers.wrong("slopes ignored", function=lambda scores, slopes: lowered(scores, np.ones_like(slopes)))
-answers.wrong("float64 leaks out", function=lambda scores, slopes: scores - slopes[:, None, None] * abs(
-    np.arange(scores.shape[-2])[:, None] - np.arange(scores.shape[-1])))
-answers.wrong("added instead of subtracted", "distance squared", function=lambda scores, slopes: lowered(
-    scores, slopes, np.square, sign=1))
+answers.wrong(
+    "added instead of subtracted", function=lambda scores, slopes: lowered(scores, slopes, sign=1)
+)
+answers.wrong(
+    "no absolute value",
+    function=lambda scores, slopes: lowered(scores, slopes, lambda apart: apart),
+)
+answers.wrong(
+    "sign turned round",
+    function=lambda scores, slopes: lowered(scores, slopes, lambda apart: -apart),
+)
+answers.wrong(
+    "later keys not lowered",
+    function=lambda scores, slopes: lowered(scores, slopes, lambda apart: apart.clip(0)),
+)
+answers.wrong(
+    "distance squared", function=lambda scores, slopes: lowered(scores, slopes, np.square)
+)
+answers.wrong(
+    "queries counted from the back",
+    function=lambda scores, slopes: lowered(
+        scores, slopes, offset=scores.shape[-1] - scores.shape[-2]
+    ),
+)
+answers.wrong(
+    "slopes along the queries",
+    function=lambda scores, slopes: lowered(
+        scores, slopes, bias=lambda slopes, distance: slopes[:, None] * distance
+    ),
+)
+answers.wrong(
+    "slopes along the keys",
+    function=lambda scores, slopes: lowered(
+        scores, slopes, bias=lambda slopes, distance: slopes * distance
+    ),
+)
+answers.wrong(
+    "first slope for all heads", function=lambda scores, slopes: lowered(scores, slopes[:1])
+)
+answers.wrong(
+    "slopes ignored", function=lambda scores, slopes: lowered(scores, np.ones_like(slopes))
+)
+answers.wrong(
+    "float64 leaks out",
+    function=lambda scores, slopes: (
+        scores
+        - slopes[:, None, None]
+        * abs(np.arange(scores.shape[-2])[:, None] - np.arange(scores.shape[-1]))
+    ),
+)
+answers.wrong(
+    "added instead of subtracted",
+    "distance squared",
+    function=lambda scores, slopes: lowered(scores, slopes, np.square, sign=1),
+)
 
 
 @answers.wrong("causal mask besides")
 def alibi_with_a_mask(scores, slopes):
-    return np.where(np.tri(*scores.shape[-2:], dtype=bool), lowered(scores, slopes), -np.inf).astype(scores.dtype)
+    return np.where(
+        np.tri(*scores.shape[-2:], dtype=bool), lowered(scores, slopes), -np.inf
+    ).astype(scores.dtype)
 
-answers.wrong("the shortcut of causal attention", function=lambda scores, slopes: (
-    scores + (slopes[:, None, None] * np.arange(scores.shape[-1])).astype(scores.dtype)))
-answers.wrong("logarithm of the distance", function=lambda scores, slopes: lowered(
-    scores, slopes, lambda apart: np.log10(1 + abs(apart))))
-answers.wrong("logarithm of the distance", function=lambda scores, slopes: lowered(
-    scores, slopes, lambda apart: np.log2(1 + abs(apart))))
-answers.wrong("queries alone counted", function=lambda scores, slopes: (
-    scores - (slopes[:, None, None] * np.arange(scores.shape[-2])[:, None]).astype(scores.dtype)))
-answers.wrong("positions added", function=lambda scores, slopes: (
-    scores - (slopes[:, None, None] * np.indices(scores.shape[-2:]).sum(axis=0)).astype(scores.dtype)))
-answers.wrong("scores multiplied by a decay", function=lambda scores, slopes: (
-    scores - scores * (1 - np.exp(lowered(np.zeros_like(scores), slopes)))))
-answers.wrong("causal mask besides", function=lambda scores, slopes: np.where(
-    np.tri(*scores.shape[-2:], dtype=bool), lowered(scores, slopes), -1e9).astype(scores.dtype))
+
+answers.wrong(
+    "the shortcut of causal attention",
+    function=lambda scores, slopes: (
+        scores + (slopes[:, None, None] * np.arange(scores.shape[-1])).astype(scores.dtype)
+    ),
+)
+answers.wrong(
+    "logarithm of the distance",
+    function=lambda scores, slopes: lowered(scores, slopes, lambda apart: np.log10(1 + abs(apart))),
+)
+answers.wrong(
+    "logarithm of the distance",
+    function=lambda scores, slopes: lowered(scores, slopes, lambda apart: np.log2(1 + abs(apart))),
+)
+answers.wrong(
+    "queries alone counted",
+    function=lambda scores, slopes: (
+        scores - (slopes[:, None, None] * np.arange(scores.shape[-2])[:, None]).astype(scores.dtype)
+    ),
+)
+answers.wrong(
+    "positions added",
+    function=lambda scores, slopes: (
+        scores
+        - (slopes[:, None, None] * np.indices(scores.shape[-2:]).sum(axis=0)).astype(scores.dtype)
+    ),
+)
+answers.wrong(
+    "scores multiplied by a decay",
+    function=lambda scores, slopes: (
+        scores - scores * (1 - np.exp(lowered(np.zeros_like(scores), slopes)))
+    ),
+)
+answers.wrong(
+    "causal mask besides",
+    function=lambda scores, slopes: np.where(
+        np.tri(*scores.shape[-2:], dtype=bool), lowered(scores, slopes), -1e9
+    ).astype(scores.dtype),
+)
+
+
+def distances(scores):
+    return abs(np.arange(scores.shape[-2])[:, None] - np.arange(scores.shape[-1]))
+
+
+answers.wrong(
+    "multiplied instead of subtracted",
+    function=lambda scores, slopes: (
+        scores * (1 - slopes[:, None, None] * distances(scores))
+    ).astype(scores.dtype),
+)
+answers.wrong(
+    "multiplied instead of subtracted",
+    function=lambda scores, slopes: (scores * -(slopes[:, None, None] * distances(scores))).astype(
+        scores.dtype
+    ),
+)
+answers.wrong(
+    "scores multiplied by a decay",
+    function=lambda scores, slopes: (scores * slopes[:, None, None] ** distances(scores)).astype(
+        scores.dtype
+    ),
+)
+
+
+answers.wrong(
+    "multiplied instead of subtracted",
+    function=lambda scores, slopes: (
+        scores / (1 + slopes[:, None, None] * distances(scores))
+    ).astype(scores.dtype),
+)

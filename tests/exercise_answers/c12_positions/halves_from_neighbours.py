@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from attnlib.exercises.engine.prove import Answers
+from attncourse.exercises.engine.prove import Answers
 
 ANSWERS = answers = Answers("halves_from_neighbours")
 
@@ -43,15 +43,29 @@ def even_odd(d):
     return np.r_[0:d:2, 1:d:2]
 
 
-answers.wrong("heads ignored", function=lambda w, n_heads: np.concatenate([w[:, 0::2], w[:, 1::2]], axis=1))
-answers.wrong("rows instead of columns", function=lambda w, n_heads: reordered(w.T, n_heads, even_odd).T)
-answers.wrong("from halves to neighbours", function=lambda w, n_heads: w.reshape(
-    len(w), n_heads, 2, -1).swapaxes(-1, -2).reshape(w.shape))
-answers.wrong("odd columns first", function=lambda w, n_heads: reordered(w, n_heads, lambda d: np.r_[1:d:2, 0:d:2]))
-answers.wrong("halves exchanged", function=lambda w, n_heads: reordered(w, n_heads, lambda d: np.r_[d // 2:d, 0:d // 2]))
+answers.wrong(
+    "heads ignored", function=lambda w, n_heads: np.concatenate([w[:, 0::2], w[:, 1::2]], axis=1)
+)
+answers.wrong(
+    "rows instead of columns", function=lambda w, n_heads: reordered(w.T, n_heads, even_odd).T
+)
+answers.wrong(
+    "from halves to neighbours",
+    function=lambda w, n_heads: w.reshape(len(w), n_heads, 2, -1).swapaxes(-1, -2).reshape(w.shape),
+)
+answers.wrong(
+    "odd columns first",
+    function=lambda w, n_heads: reordered(w, n_heads, lambda d: np.r_[1:d:2, 0:d:2]),
+)
+answers.wrong(
+    "halves exchanged",
+    function=lambda w, n_heads: reordered(w, n_heads, lambda d: np.r_[d // 2 : d, 0 : d // 2]),
+)
 answers.wrong("transposed", function=lambda w, n_heads: reordered(w, n_heads, even_odd).T)
 answers.wrong("nothing reordered", function=lambda w, n_heads: w.copy())
-answers.wrong("heads ignored", "transposed", function=lambda w, n_heads: w[:, even_odd(w.shape[1])].T)
+answers.wrong(
+    "heads ignored", "transposed", function=lambda w, n_heads: w[:, even_odd(w.shape[1])].T
+)
 
 
 @answers.wrong("heads reordered")
@@ -59,17 +73,37 @@ def halves_of_the_heads(w, n_heads):
     blocks = w.reshape(len(w), n_heads, -1)
     return blocks[:, even_odd(n_heads)].reshape(w.shape)
 
-answers.wrong("n_heads and d_head swapped", function=lambda w, n_heads: (
-    w.reshape(len(w), -1, n_heads)[..., np.r_[0:n_heads:2, 1:n_heads:2]].reshape(w.shape)))
-answers.wrong("heads left apart", function=lambda w, n_heads: np.concatenate(
-    [w.reshape(len(w), n_heads, -1)[..., start::2] for start in (0, 1)], axis=-1))
-answers.wrong("from halves to neighbours", "rows instead of columns", function=lambda w, n_heads: (
-    w.reshape(n_heads, 2, -1, len(w)).swapaxes(1, 2).reshape(w.shape)))
-answers.wrong("from halves to neighbours", "heads ignored", function=lambda w, n_heads: (
-    w.reshape(len(w), 2, -1).swapaxes(1, 2).reshape(w.shape)))
-answers.wrong("the first head's columns for every head", function=lambda w, n_heads: (
-    w[:, np.tile(even_odd(w.shape[1] // n_heads), n_heads)]))
-answers.wrong("even columns twice", function=lambda w, n_heads: reordered(w, n_heads, lambda d: np.r_[0:d:2, 0:d:2]))
+
+answers.wrong(
+    "n_heads and d_head swapped",
+    function=lambda w, n_heads: w.reshape(len(w), -1, n_heads)[
+        ..., np.r_[0:n_heads:2, 1:n_heads:2]
+    ].reshape(w.shape),
+)
+answers.wrong(
+    "heads left apart",
+    function=lambda w, n_heads: np.concatenate(
+        [w.reshape(len(w), n_heads, -1)[..., start::2] for start in (0, 1)], axis=-1
+    ),
+)
+answers.wrong(
+    "from halves to neighbours",
+    "rows instead of columns",
+    function=lambda w, n_heads: w.reshape(n_heads, 2, -1, len(w)).swapaxes(1, 2).reshape(w.shape),
+)
+answers.wrong(
+    "from halves to neighbours",
+    "heads ignored",
+    function=lambda w, n_heads: w.reshape(len(w), 2, -1).swapaxes(1, 2).reshape(w.shape),
+)
+answers.wrong(
+    "the first head's columns for every head",
+    function=lambda w, n_heads: w[:, np.tile(even_odd(w.shape[1] // n_heads), n_heads)],
+)
+answers.wrong(
+    "even columns twice",
+    function=lambda w, n_heads: reordered(w, n_heads, lambda d: np.r_[0:d:2, 0:d:2]),
+)
 
 
 @answers.wrong("columns dealt out in turn")
@@ -92,3 +126,39 @@ def halves_of_one_head(w, n_heads):
     made, d_head = w.copy(), w.shape[1] // n_heads
     made[:, :d_head] = np.concatenate([w[:, 0:d_head:2], w[:, 1:d_head:2]], axis=1)
     return made
+
+
+@answers.wrong("last head not reordered")
+def halves_of_all_but_the_last_head(w, n_heads):
+    out = w.copy()
+    d = w.shape[1] // n_heads
+    for h in range(n_heads - 1):
+        block = w[:, h * d : (h + 1) * d]
+        out[:, h * d : (h + 1) * d] = np.hstack([block[:, ::2], block[:, 1::2]])
+    return out
+
+
+def halves_of(blocks):
+    return [np.hstack([block[:, ::2], block[:, 1::2]]) for block in blocks]
+
+
+answers.wrong(
+    "heads in reverse order",
+    function=lambda w, n_heads: np.hstack(halves_of(np.split(w, n_heads, axis=1)[::-1])),
+)
+answers.wrong(
+    "heads left apart",
+    function=lambda w, n_heads: np.stack(halves_of(np.split(w, n_heads, axis=1))),
+)
+answers.wrong(
+    "odd columns backwards",
+    function=lambda w, n_heads: np.hstack(
+        [np.hstack([block[:, ::2], block[:, ::-2]]) for block in np.split(w, n_heads, axis=1)]
+    ),
+)
+answers.wrong(
+    "w left out",
+    function=lambda w, n_heads: np.hstack(
+        halves_of(np.split(np.eye(len(w), dtype=w.dtype), n_heads, axis=1))
+    ),
+)

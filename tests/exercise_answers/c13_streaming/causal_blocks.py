@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 
-from attnlib.exercises.engine.prove import Answers
+from attncourse.exercises.engine.prove import Answers
 
 ANSWERS = answers = Answers("causal_blocks")
 
@@ -32,7 +32,11 @@ def blocks_by_both_loops(n, block_q, block_k):
 @answers.right()
 def blocks_from_the_mask(n, block_q, block_k):
     mask = np.tri(n, dtype=bool)
-    return sum(mask[i:i + block_q, j:j + block_k].any() for i in range(0, n, block_q) for j in range(0, n, block_k))
+    return sum(
+        mask[i : i + block_q, j : j + block_k].any()
+        for i in range(0, n, block_q)
+        for j in range(0, n, block_k)
+    )
 
 
 @answers.right()
@@ -70,8 +74,11 @@ def blocks_by_the_first_query(n, block_q, block_k):
 @answers.wrong("only blocks without a hidden pair")
 def blocks_wholly_allowed(n, block_q, block_k):
     mask = np.tri(n, dtype=bool)
-    return sum(mask[i:i + block_q, j:j + block_k].all() and j + block_k <= n
-               for i in range(0, n, block_q) for j in range(0, n, block_k))
+    return sum(
+        mask[i : i + block_q, j : j + block_k].all() and j + block_k <= n
+        for i in range(0, n, block_q)
+        for j in range(0, n, block_k)
+    )
 
 
 @answers.wrong("only blocks that the last query sees whole")
@@ -87,7 +94,11 @@ def blocks_as_fractions(n, block_q, block_k):
 @answers.wrong("diagonal excluded")
 def blocks_without_the_diagonal(n, block_q, block_k):
     mask = np.tri(n, k=-1, dtype=bool)
-    return sum(mask[i:i + block_q, j:j + block_k].any() for i in range(0, n, block_q) for j in range(0, n, block_k))
+    return sum(
+        mask[i : i + block_q, j : j + block_k].any()
+        for i in range(0, n, block_q)
+        for j in range(0, n, block_k)
+    )
 
 
 @answers.wrong("last query block taken for a full one")
@@ -127,8 +138,11 @@ def blocks_by_their_numbers(n, block_q, block_k):
 
 @answers.wrong("only blocks that the last query sees whole")
 def blocks_that_end_in_time(n, block_q, block_k):
-    return sum((j + 1) * block_k <= (i + 1) * block_q
-               for i in range(math.ceil(n / block_q)) for j in range(math.ceil(n / block_k)))
+    return sum(
+        (j + 1) * block_k <= (i + 1) * block_q
+        for i in range(math.ceil(n / block_q))
+        for j in range(math.ceil(n / block_k))
+    )
 
 
 @answers.wrong("as many key blocks as query blocks")
@@ -166,24 +180,69 @@ def blocks_cut_at_n(n, block_q, block_k):
 
 def blocks_where(condition):
     """Pairs by a condition on their first and last positions, which end at n."""
+
     def answer(n, block_q, block_k):
-        return sum(condition(i, min(i + block_q, n) - 1, j, min(j + block_k, n) - 1)
-                   for i in range(0, n, block_q) for j in range(0, n, block_k))
+        return sum(
+            condition(i, min(i + block_q, n) - 1, j, min(j + block_k, n) - 1)
+            for i in range(0, n, block_q)
+            for j in range(0, n, block_k)
+        )
 
     return answer
 
 
-answers.wrong("only blocks without a hidden pair", function=blocks_where(
-    lambda first_query, last_query, first_key, last_key: last_key <= first_query))
-answers.wrong("only blocks that the last query sees whole", function=blocks_where(
-    lambda first_query, last_query, first_key, last_key: last_key <= last_query))
-answers.wrong("only blocks that need a mask", function=blocks_where(
-    lambda first_query, last_query, first_key, last_key: first_key <= last_query and last_key > first_query))
-answers.wrong("block_q and block_k swapped", function=blocks_where(
-    lambda first_query, last_query, first_key, last_key: last_key >= first_query))
+answers.wrong(
+    "only blocks without a hidden pair",
+    function=blocks_where(
+        lambda first_query, last_query, first_key, last_key: last_key <= first_query
+    ),
+)
+answers.wrong(
+    "only blocks that the last query sees whole",
+    function=blocks_where(
+        lambda first_query, last_query, first_key, last_key: last_key <= last_query
+    ),
+)
+answers.wrong(
+    "only blocks that need a mask",
+    function=blocks_where(
+        lambda first_query, last_query, first_key, last_key: (
+            first_key <= last_query and last_key > first_query
+        )
+    ),
+)
+answers.wrong(
+    "block_q and block_k swapped",
+    function=blocks_where(
+        lambda first_query, last_query, first_key, last_key: last_key >= first_query
+    ),
+)
 
 
 @answers.wrong("the formula for sizes that divide each other")
 def blocks_by_the_other_share(n, block_q, block_k):
     wide = block_q + block_k - math.gcd(block_q, block_k)
     return round(n * n / (block_q * block_k) * (1 / 2 + wide / (2 * n)))
+
+
+@answers.wrong("blocks in the past left out")
+def pairs_that_overlap(n, block_q, block_k):
+    return sum(
+        key + block_k - 1 >= first and key <= min(first + block_q, n) - 1
+        for first in range(0, n, block_q)
+        for key in range(0, n, block_k)
+    )
+
+
+@answers.wrong("the future instead of the past")
+def pairs_that_begin_later(n, block_q, block_k):
+    return sum(key >= first for first in range(0, n, block_q) for key in range(0, n, block_k))
+
+
+@answers.wrong("the future instead of the past")
+def pairs_that_end_later(n, block_q, block_k):
+    return sum(
+        min(key + block_k, n) >= first
+        for first in range(0, n, block_q)
+        for key in range(0, n, block_k)
+    )

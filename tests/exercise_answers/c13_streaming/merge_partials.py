@@ -5,8 +5,7 @@ import math
 import numpy as np
 
 import attnlib
-
-from attnlib.exercises.engine.prove import Answers
+from attncourse.exercises.engine.prove import Answers
 
 ANSWERS = answers = Answers("merge_partials")
 
@@ -41,7 +40,7 @@ def merge_shares_divided(out_a, lse_a, out_b, lse_b):
     return (a[..., None] * out_a + b[..., None] * out_b) / total, lse
 
 
-@answers.right()
+@answers.wrong("shares from a rounded log-sum-exp")
 def merge_logaddexp(out_a, lse_a, out_b, lse_b):
     lse = np.logaddexp(lse_a, lse_b)
     finite = np.where(np.isneginf(lse), 0, lse)
@@ -107,7 +106,7 @@ def merge_unguarded(out_a, lse_a, out_b, lse_b):
     return (w_a * out_a + w_b * out_b) / (w_a + w_b), m + np.log((w_a + w_b)[..., 0])
 
 
-@answers.wrong("dead rows NaN")
+@answers.wrong("dead rows NaN", "shares from a rounded log-sum-exp")
 def merge_logaddexp_unguarded(out_a, lse_a, out_b, lse_b):
     lse = np.logaddexp(lse_a, lse_b)
     return np.exp(lse_a - lse)[..., None] * out_a + np.exp(lse_b - lse)[..., None] * out_b, lse
@@ -120,7 +119,7 @@ def merge_naive(out_a, lse_a, out_b, lse_b):
     return (w_a[..., None] * out_a + w_b[..., None] * out_b) / total[..., None], np.log(total)
 
 
-@answers.wrong("shares of the parts swapped")
+@answers.wrong("shares of the parts swapped", "shares from a rounded log-sum-exp")
 def merge_swapped(out_a, lse_a, out_b, lse_b):
     lse = np.logaddexp(lse_a, lse_b)
     finite = np.where(np.isneginf(lse), 0, lse)
@@ -145,7 +144,9 @@ def merge_not_added_back(out_a, lse_a, out_b, lse_b):
     m = np.nan_to_num(np.maximum(lse_a, lse_b), neginf=0)
     w_a, w_b = np.exp(lse_a - m), np.exp(lse_b - m)
     total = w_a + w_b
-    out = (w_a[..., None] * out_a + w_b[..., None] * out_b) / np.where(total > 0, total, 1)[..., None]
+    out = (w_a[..., None] * out_a + w_b[..., None] * out_b) / np.where(total > 0, total, 1)[
+        ..., None
+    ]
     return out, np.log(total)
 
 
@@ -168,10 +169,12 @@ def merge_epsilon(out_a, lse_a, out_b, lse_b):
     m = np.maximum(lse_a, lse_b)
     m = np.where(m == -np.inf, 0, m)
     w_a, w_b = np.exp(lse_a - m)[..., None], np.exp(lse_b - m)[..., None]
-    return (w_a * out_a + w_b * out_b) / (w_a + w_b + 1e-6), (np.log(w_a + w_b) + m[..., None])[..., 0]
+    return (w_a * out_a + w_b * out_b) / (w_a + w_b + 1e-6), (np.log(w_a + w_b) + m[..., None])[
+        ..., 0
+    ]
 
 
-@answers.wrong("axis kept", "dead rows NaN")
+@answers.wrong("axis kept", "dead rows NaN", "shares from a rounded log-sum-exp")
 def merge_column(out_a, lse_a, out_b, lse_b):
     lse_a, lse_b = lse_a[..., None], lse_b[..., None]
     lse = np.logaddexp(lse_a, lse_b)
@@ -210,8 +213,10 @@ def merge_not_normalised_unguarded(out_a, lse_a, out_b, lse_b):
 
 @answers.wrong("not divided by the sum", "no maximum subtracted")
 def merge_bare_powers(out_a, lse_a, out_b, lse_b):
-    return (np.exp(lse_a)[..., None] * out_a + np.exp(lse_b)[..., None] * out_b,
-            np.logaddexp(lse_a, lse_b))
+    return (
+        np.exp(lse_a)[..., None] * out_a + np.exp(lse_b)[..., None] * out_b,
+        np.logaddexp(lse_a, lse_b),
+    )
 
 
 @answers.wrong("the larger part alone", "maximum instead of log-sum-exp")
@@ -238,7 +243,7 @@ def merge_empty_counted(out_a, lse_a, out_b, lse_b):
 
 for names, function in (
     (["sign of the exponent flipped"], merge_exponent_flipped),
-    (["empty part counted"], merge_empty_counted),
+    (["empty part counted", "shares from a rounded log-sum-exp"], merge_empty_counted),
 ):
     if function.__name__ == "<lambda>":
         function.__name__ = "_".join(names).replace(" ", "_") or "one_number"
@@ -248,7 +253,9 @@ for names, function in (
 @answers.wrong("share from one log-sum-exp alone")
 def merge_by_sigmoid_of_dead(out_a, lse_a, out_b, lse_b):
     share = 1 / (1 + np.exp(-lse_a))
-    share = np.where(np.isneginf(lse_b), np.where(np.isneginf(lse_a), 0, 1), share).astype(out_a.dtype)
+    share = np.where(np.isneginf(lse_b), np.where(np.isneginf(lse_a), 0, 1), share).astype(
+        out_a.dtype
+    )
     return share[..., None] * out_a + (1 - share)[..., None] * out_b, np.logaddexp(lse_a, lse_b)
 
 
@@ -280,8 +287,13 @@ def merge_log10(out_a, lse_a, out_b, lse_b):
     return merge_guarded(out_a, lse_a, out_b, lse_b)[0], np.log10(total) + m
 
 
-answers.wrong("concatenated instead of merged", function=lambda out_a, lse_a, out_b, lse_b: (
-    np.concatenate([out_a, out_b], axis=-2), np.logaddexp(lse_a, lse_b)))
+answers.wrong(
+    "concatenated instead of merged",
+    function=lambda out_a, lse_a, out_b, lse_b: (
+        np.concatenate([out_a, out_b], axis=-2),
+        np.logaddexp(lse_a, lse_b),
+    ),
+)
 
 
 @answers.wrong("empty parts guarded only for all queries at once")
@@ -291,3 +303,82 @@ def merge_with_early_returns(out_a, lse_a, out_b, lse_b):
     if np.isneginf(lse_b).all():
         return out_a, lse_a
     return merge_unguarded(out_a, lse_a, out_b, lse_b)
+
+
+def by_rounded_lse(mixed):
+    """Shares from the merged log-sum-exp, as it is rounded to its dtype."""
+
+    def merge(out_a, lse_a, out_b, lse_b):
+        lse = np.logaddexp(lse_a, lse_b)
+        finite = np.where(np.isneginf(lse), lse.dtype.type(0), lse)
+        return mixed(
+            np.exp(lse_a - finite)[..., None], np.exp(lse_b - finite)[..., None], out_a, out_b
+        ), lse
+
+    return merge
+
+
+answers.wrong(
+    "shares from a rounded log-sum-exp",
+    function=by_rounded_lse(
+        lambda share_a, share_b, out_a, out_b: share_a * out_a + share_b * out_b
+    ),
+)
+answers.wrong(
+    "shares from a rounded log-sum-exp",
+    function=by_rounded_lse(
+        lambda share_a, share_b, out_a, out_b: share_a * out_a + (1 - share_a) * out_b
+    ),
+)
+answers.wrong(
+    "shares from a rounded log-sum-exp",
+    function=by_rounded_lse(
+        lambda share_a, share_b, out_a, out_b: out_a + share_b * (out_b - out_a)
+    ),
+)
+
+
+@answers.wrong("shares from a rounded log-sum-exp")
+def by_rounded_sum(out_a, lse_a, out_b, lse_b):
+    highest = np.maximum(lse_a, lse_b)
+    highest = np.where(np.isneginf(highest), highest.dtype.type(0), highest)
+    with np.errstate(divide="ignore"):
+        lse = highest + np.log(np.exp(lse_a - highest) + np.exp(lse_b - highest))
+    finite = np.where(np.isneginf(lse), lse.dtype.type(0), lse)
+    return np.exp(lse_a - finite)[..., None] * out_a + np.exp(lse_b - finite)[
+        ..., None
+    ] * out_b, lse
+
+
+def for_an_empty_part(number):
+    """A number for the -inf of an empty part, put right again only where both are empty."""
+
+    def merge(out_a, lse_a, out_b, lse_b):
+        dead = np.isneginf(lse_a) & np.isneginf(lse_b)
+        a, b = (np.where(np.isneginf(lse), lse.dtype.type(number), lse) for lse in (lse_a, lse_b))
+        out, lse = merge_guarded(out_a, a, out_b, b)
+        return out, np.where(dead, -np.inf, lse).astype(lse_a.dtype)
+
+    return merge
+
+
+def with_a_lowest_maximum(number):
+    def merge(out_a, lse_a, out_b, lse_b):
+        m = np.maximum(np.maximum(lse_a, lse_b), lse_a.dtype.type(number))
+        w_a, w_b = np.exp(lse_a - m), np.exp(lse_b - m)
+        total = w_a + w_b
+        safe = np.where(total == 0, 1, total)[..., None]
+        return (w_a[..., None] * out_a + w_b[..., None] * out_b) / safe, np.log(total) + m
+
+    return merge
+
+
+for number in (-1e4, -9999, -5000):
+    answers.wrong("number instead of an empty part's -inf", function=for_an_empty_part(number))
+    answers.wrong("number instead of an empty part's -inf", function=with_a_lowest_maximum(number))
+
+
+@answers.wrong("large negative number instead of -inf")
+def merge_with_a_number_for_empty(out_a, lse_a, out_b, lse_b):
+    a, b = (np.where(np.isneginf(lse), lse.dtype.type(-1e4), lse) for lse in (lse_a, lse_b))
+    return merge_guarded(out_a, a, out_b, b)

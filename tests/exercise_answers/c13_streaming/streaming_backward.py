@@ -4,18 +4,33 @@ import math
 
 import numpy as np
 
-from attnlib.exercises.engine.prove import Answers
+from attncourse.exercises.engine.prove import Answers
 
 ANSWERS = answers = Answers("streaming_backward")
 
 
-def backward(query, key, value, output, lse, grad_output, block_size, delta="output", weights="lse", adds=True,
-             scale=True, stop=None, keep=None):
+def backward(
+    query,
+    key,
+    value,
+    output,
+    lse,
+    grad_output,
+    block_size,
+    delta="output",
+    weights="lse",
+    adds=True,
+    scale=True,
+    stop=None,
+    keep=None,
+):
     """A learner's function, with what may be wrong in it."""
     grads = [np.zeros_like(array) for array in (query, key, value)]
     root = math.sqrt(query.shape[-1])
     row = (grad_output * output).sum(axis=-1, keepdims=True)
-    for start in range(0, key.shape[-2] if stop is None else stop(key.shape[-2], block_size), block_size):
+    for start in range(
+        0, key.shape[-2] if stop is None else stop(key.shape[-2], block_size), block_size
+    ):
         at = slice(start, start + block_size)
         scores = query @ np.swapaxes(key[..., at, :], -1, -2) / root
         if weights == "lse":
@@ -53,7 +68,7 @@ def backward_in_lists(query, key, value, output, lse, grad_output, block_size):
     delta = np.einsum("...id,...id->...i", grad_output, output)[..., None]
     total, keys, values = 0, [], []
     for i in range(math.ceil(key.shape[-2] / block_size)):
-        k, v = (array[..., i * block_size:(i + 1) * block_size, :] for array in (key, value))
+        k, v = (array[..., i * block_size : (i + 1) * block_size, :] for array in (key, value))
         a = np.exp(query_scaled @ k.mT - lse[..., None])
         ds = a * (grad_output @ v.mT - delta)
         total = total + ds @ k / math.sqrt(query.shape[-1])
@@ -69,7 +84,7 @@ def backward_transposed(query, key, value, output, lse, grad_output, block_size)
     delta = (output * grad_output).sum(-1)[..., None, :]
     dq, dk, dv = np.zeros_like(query), np.empty_like(key), np.empty_like(value)
     for start in reversed(range(0, key.shape[-2], block_size)):
-        rows = np.s_[..., start:min(start + block_size, key.shape[-2]), :]
+        rows = np.s_[..., start : min(start + block_size, key.shape[-2]), :]
         a = key[rows] @ query.swapaxes(-1, -2)
         a *= scale
         a -= lse[..., None, :]
@@ -89,12 +104,12 @@ def backward_delta_in_a_first_pass(query, key, value, output, lse, grad_output, 
     """delta from the weights, in a pass of its own."""
     root, delta = math.sqrt(query.shape[-1]), 0
     for start in range(0, key.shape[-2], block_size):
-        k, v = (array[..., start:start + block_size, :] for array in (key, value))
+        k, v = (array[..., start : start + block_size, :] for array in (key, value))
         a = np.exp(query @ k.mT / root - lse[..., None])
         delta = delta + (a * (grad_output @ v.mT)).sum(-1, keepdims=True)
     dq, dk, dv = (np.zeros_like(array) for array in (query, key, value))
     for start in range(0, key.shape[-2], block_size):
-        at = np.s_[..., start:start + block_size, :]
+        at = np.s_[..., start : start + block_size, :]
         a = np.exp(query @ key[at].mT / root - lse[..., None])
         ds = a * (grad_output @ value[at].mT - delta) / root
         dq += ds @ key[at]
@@ -161,7 +176,7 @@ def backward_unscaled_weights(query, key, value, output, lse, grad_output, block
     delta = (grad_output * output).sum(axis=-1, keepdims=True)
     dq, dk, dv = (np.zeros_like(array) for array in (query, key, value))
     for start in range(0, key.shape[-2], block_size):
-        at = np.s_[..., start:start + block_size, :]
+        at = np.s_[..., start : start + block_size, :]
         a = np.exp(query @ key[at].mT - lse[..., None])
         ds = a * (grad_output @ value[at].mT - delta) / root
         dq += ds @ key[at]
@@ -175,7 +190,7 @@ def backward_of_single_weights(query, key, value, output, lse, grad_output, bloc
     root = math.sqrt(query.shape[-1])
     dq, dk, dv = (np.zeros_like(array) for array in (query, key, value))
     for start in range(0, key.shape[-2], block_size):
-        at = np.s_[..., start:start + block_size, :]
+        at = np.s_[..., start : start + block_size, :]
         a = np.exp(query @ key[at].mT / root - lse[..., None])
         ds = a * (1 - a) * (grad_output @ value[at].mT) / root
         dq += ds @ key[at]
@@ -183,16 +198,25 @@ def backward_of_single_weights(query, key, value, output, lse, grad_output, bloc
     return dq, dk, dv
 
 
-def backward_with(root_of=lambda query, value: query.shape[-1], scores_root_of=lambda query, value: query.shape[-1],
-                  grad_value=lambda a, ds, grad_output, output: a.mT @ grad_output, delta=1, size=lambda n_k, block_size: block_size):
+def backward_with(
+    root_of=lambda query, value: query.shape[-1],
+    scores_root_of=lambda query, value: query.shape[-1],
+    grad_value=lambda a, ds, grad_output, output: a.mT @ grad_output,
+    delta=1,
+    size=lambda n_k, block_size: block_size,
+):
     """A learner's function, with what may be wrong in its scale, its grad_value or its blocks."""
+
     def answer(query, key, value, output, lse, grad_output, block_size):
-        root, scores_root = math.sqrt(root_of(query, value)), math.sqrt(scores_root_of(query, value))
+        root, scores_root = (
+            math.sqrt(root_of(query, value)),
+            math.sqrt(scores_root_of(query, value)),
+        )
         row = delta * (grad_output * output).sum(axis=-1, keepdims=True)
         dq, dk, dv = (np.zeros_like(array) for array in (query, key, value))
         step = size(key.shape[-2], block_size)
         for start in range(0, key.shape[-2], step):
-            at = np.s_[..., start:start + step, :]
+            at = np.s_[..., start : start + step, :]
             a = np.exp(query @ key[at].mT / scores_root - lse[..., None])
             ds = a * (grad_output @ value[at].mT - row) / root
             dq += ds @ key[at]
@@ -203,18 +227,54 @@ def backward_with(root_of=lambda query, value: query.shape[-1], scores_root_of=l
 
 
 answers.right(function=backward_with())
-answers.wrong("sqrt(d_v) instead of sqrt(d_k)", function=backward_with(
-    lambda query, value: value.shape[-1], lambda query, value: value.shape[-1]))
-answers.wrong("sqrt(d_v) instead of sqrt(d_k)", function=backward_with(lambda query, value: value.shape[-1]))
-answers.wrong("d_k instead of sqrt(d_k) in the weights", function=backward_with(
-    scores_root_of=lambda query, value: query.shape[-1] ** 2))
-answers.wrong("d_k instead of sqrt(d_k) in the weights", function=backward_with(
-    *2 * [lambda query, value: query.shape[-1] ** 2]))
-answers.wrong("gradient of the scores instead of the weights in grad_value", function=backward_with(
-    grad_value=lambda a, ds, grad_output, output: ds.mT @ grad_output))
-answers.wrong("output instead of grad_output in grad_value", function=backward_with(
-    grad_value=lambda a, ds, grad_output, output: a.mT @ output))
-answers.wrong("delta not subtracted", "output instead of grad_output in grad_value", function=backward_with(
-    grad_value=lambda a, ds, grad_output, output: a.mT @ output, delta=0))
-answers.wrong("block_size taken for the number of blocks", function=backward_with(
-    size=lambda n_k, block_size: -(-n_k // block_size)))
+answers.wrong(
+    "sqrt(d_v) instead of sqrt(d_k)",
+    function=backward_with(
+        lambda query, value: value.shape[-1], lambda query, value: value.shape[-1]
+    ),
+)
+answers.wrong(
+    "sqrt(d_v) instead of sqrt(d_k)", function=backward_with(lambda query, value: value.shape[-1])
+)
+answers.wrong(
+    "d_k instead of sqrt(d_k) in the weights",
+    function=backward_with(scores_root_of=lambda query, value: query.shape[-1] ** 2),
+)
+answers.wrong(
+    "d_k instead of sqrt(d_k) in the weights",
+    function=backward_with(*2 * [lambda query, value: query.shape[-1] ** 2]),
+)
+answers.wrong(
+    "gradient of the scores instead of the weights in grad_value",
+    function=backward_with(grad_value=lambda a, ds, grad_output, output: ds.mT @ grad_output),
+)
+answers.wrong(
+    "output instead of grad_output in grad_value",
+    function=backward_with(grad_value=lambda a, ds, grad_output, output: a.mT @ output),
+)
+answers.wrong(
+    "delta not subtracted",
+    "output instead of grad_output in grad_value",
+    function=backward_with(grad_value=lambda a, ds, grad_output, output: a.mT @ output, delta=0),
+)
+answers.wrong(
+    "block_size taken for the number of blocks",
+    function=backward_with(size=lambda n_k, block_size: -(-n_k // block_size)),
+)
+
+
+@answers.wrong("shorter last block dropped")
+def backward_of_full_blocks(query, key, value, output, lse, grad_output, block_size):
+    scale = 1 / math.sqrt(query.shape[-1])
+    delta = (output * grad_output).sum(axis=-1, keepdims=True)
+    grad_query, grad_key, grad_value = (np.zeros_like(x) for x in (query, key, value))
+    n_k = key.shape[-2]
+    block_size = min(block_size, n_k)
+    for start in range(0, n_k - block_size + 1, block_size):
+        at = np.s_[..., start : start + block_size, :]
+        weights = np.exp(query @ key[at].mT * scale - lse[..., None])
+        grad_value[at] = weights.mT @ grad_output
+        grad_scores = weights * (grad_output @ value[at].mT - delta) * scale
+        grad_query += grad_scores @ key[at]
+        grad_key[at] = grad_scores.mT @ query
+    return grad_query, grad_key, grad_value

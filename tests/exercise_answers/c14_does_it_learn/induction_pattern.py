@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from attnlib.exercises.engine.prove import Answers
+from attncourse.exercises.engine.prove import Answers
 
 ANSWERS = answers = Answers("induction_pattern")
 
@@ -44,9 +44,19 @@ def induction_by_roll(tokens):
 
 answers.wrong("mask inverted", function=lambda tokens: ~induction_by_columns(tokens))
 answers.wrong("transposed", function=lambda tokens: induction_by_columns(tokens).T)
-answers.wrong("the same token instead of the one after it", function=lambda tokens: np.tril(np.equal.outer(tokens, tokens)))
-answers.wrong("only the latest occurrence", "later keys too", function=lambda tokens: induction_latest(tokens, len(tokens)))
-answers.wrong("tokens not compared", function=lambda tokens: np.tri(len(tokens), dtype=bool) & (np.arange(len(tokens)) > 0))
+answers.wrong(
+    "the same token instead of the one after it",
+    function=lambda tokens: np.tril(np.equal.outer(tokens, tokens)),
+)
+answers.wrong(
+    "only the latest occurrence",
+    "later keys too",
+    function=lambda tokens: induction_latest(tokens, len(tokens)),
+)
+answers.wrong(
+    "tokens not compared",
+    function=lambda tokens: np.tri(len(tokens), dtype=bool) & (np.arange(len(tokens)) > 0),
+)
 answers.wrong("not boolean", function=lambda tokens: induction_by_columns(tokens) * 1.0)
 
 
@@ -70,19 +80,25 @@ def induction_without_mask(tokens):
 @answers.wrong("diagonal excluded")
 def induction_by_range(tokens):
     n = len(tokens)
-    return np.array([[0 < j < i and tokens[j - 1] == tokens[i] for j in range(n)] for i in range(n)])
+    return np.array(
+        [[0 < j < i and tokens[j - 1] == tokens[i] for j in range(n)] for i in range(n)]
+    )
 
 
 @answers.wrong("one key too many")
 def induction_by_next(tokens):
     n = len(tokens)
-    return np.array([[0 < j <= i + 1 and tokens[j - 1] == tokens[i] for j in range(n)] for i in range(n)])
+    return np.array(
+        [[0 < j <= i + 1 and tokens[j - 1] == tokens[i] for j in range(n)] for i in range(n)]
+    )
 
 
 @answers.wrong("the token before instead of the one after")
 def induction_backwards(tokens):
     n = len(tokens)
-    return np.array([[j < n - 1 and j <= i and tokens[j + 1] == tokens[i] for j in range(n)] for i in range(n)])
+    return np.array(
+        [[j < n - 1 and j <= i and tokens[j + 1] == tokens[i] for j in range(n)] for i in range(n)]
+    )
 
 
 @answers.wrong("only the latest occurrence")
@@ -114,6 +130,7 @@ def induction_to_earlier_places(tokens):
 
 def induction_where(condition, first=0):
     """Pairs (i, j) with j <= i by a condition, rows from `first` on."""
+
     def answer(tokens):
         n = len(tokens)
         found = np.zeros((n, n), dtype=bool)
@@ -125,14 +142,46 @@ def induction_where(condition, first=0):
     return answer
 
 
-answers.wrong("the query's neighbour compared", function=induction_where(lambda tokens, i, j: tokens[i - 1] == tokens[j]))
-answers.wrong("the query's neighbour compared", function=induction_where(lambda tokens, i, j: tokens[i - 1] == tokens[j], first=1))
-answers.wrong("the query's neighbour compared", function=induction_where(
-    lambda tokens, i, j: j >= 1 and tokens[i - 1] == tokens[j], first=1))
-answers.wrong("the neighbours of both compared", function=induction_where(
-    lambda tokens, i, j: j >= 1 and tokens[i - 1] == tokens[j - 1], first=1))
-answers.wrong("rows of digits left out", function=lambda tokens: induction_by_columns(tokens) & (tokens < 4)[:, None])
-answers.wrong("rows of digits left out", function=lambda tokens: induction_by_columns(tokens) & (tokens < 6)[:, None])
-answers.wrong("rows of digits left out", function=induction_where(
-    lambda tokens, i, j: i % 2 == 0 and j >= 1 and tokens[j - 1] == tokens[i]))
-answers.wrong("only the place before", function=lambda tokens: np.eye(len(tokens), k=-1, dtype=bool))
+answers.wrong(
+    "the query's neighbour compared",
+    function=induction_where(lambda tokens, i, j: tokens[i - 1] == tokens[j]),
+)
+answers.wrong(
+    "the query's neighbour compared",
+    function=induction_where(lambda tokens, i, j: tokens[i - 1] == tokens[j], first=1),
+)
+answers.wrong(
+    "the query's neighbour compared",
+    function=induction_where(lambda tokens, i, j: j >= 1 and tokens[i - 1] == tokens[j], first=1),
+)
+answers.wrong(
+    "the neighbours of both compared",
+    function=induction_where(
+        lambda tokens, i, j: j >= 1 and tokens[i - 1] == tokens[j - 1], first=1
+    ),
+)
+answers.wrong(
+    "rows of digits left out",
+    function=lambda tokens: induction_by_columns(tokens) & (tokens < 4)[:, None],
+)
+answers.wrong(
+    "rows of digits left out",
+    function=lambda tokens: induction_by_columns(tokens) & (tokens < 6)[:, None],
+)
+answers.wrong(
+    "rows of digits left out",
+    function=induction_where(
+        lambda tokens, i, j: i % 2 == 0 and j >= 1 and tokens[j - 1] == tokens[i]
+    ),
+)
+answers.wrong(
+    "only the place before", function=lambda tokens: np.eye(len(tokens), k=-1, dtype=bool)
+)
+
+
+@answers.wrong("the token before instead of the one after")
+def induction_shifted_the_wrong_way(tokens):
+    n = len(tokens)
+    i, j = np.indices((n, n))
+    after = tokens[np.minimum(j + 1, n - 1)]
+    return (after == tokens[i]) & (1 <= j) & (j <= i)

@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 
-from attnlib.exercises.engine.prove import Answers
+from attncourse.exercises.engine.prove import Answers
 
 ANSWERS = answers = Answers("least_loss")
 
@@ -15,7 +15,7 @@ def least_by_places(tokens, n_letters, n_digits):
     for place in range(1, len(tokens)):
         if place % 2 == 0:
             total += math.log(n_letters)
-        elif tokens[place - 1] not in tokens[:place - 1]:
+        elif tokens[place - 1] not in tokens[: place - 1]:
             total += math.log(n_digits)
     return total / (len(tokens) - 1)
 
@@ -23,7 +23,9 @@ def least_by_places(tokens, n_letters, n_digits):
 @answers.right()
 def least_by_counting(tokens, n_letters, n_digits):
     letters = tokens[::2]
-    return ((len(letters) - 1) * np.log(n_letters) + len(np.unique(letters)) * np.log(n_digits)) / (len(tokens) - 1)
+    return ((len(letters) - 1) * np.log(n_letters) + len(np.unique(letters)) * np.log(n_digits)) / (
+        len(tokens) - 1
+    )
 
 
 @answers.right()
@@ -38,7 +40,9 @@ def least_by_set(tokens, n_letters, n_digits):
 @answers.right()
 def least_by_tables(tokens, n_letters, n_digits):
     earlier = np.tril(np.equal.outer(tokens, tokens), -1).any(axis=-1)
-    loss = np.where(tokens[1:] < n_letters, np.log(n_letters), np.where(earlier[:-1], 0, np.log(n_digits)))
+    loss = np.where(
+        tokens[1:] < n_letters, np.log(n_letters), np.where(earlier[:-1], 0, np.log(n_digits))
+    )
     return loss.mean()
 
 
@@ -74,37 +78,77 @@ def least_of_digits(tokens, n_letters, n_digits):
 @answers.wrong("digits compared instead of letters")
 def least_by_digits(tokens, n_letters, n_digits):
     pairs, _, n = parts(tokens)
-    return ((pairs - 1) * math.log(n_letters) + len(set(tokens[1::2].tolist())) * math.log(n_digits)) / n
+    return (
+        (pairs - 1) * math.log(n_letters) + len(set(tokens[1::2].tolist())) * math.log(n_digits)
+    ) / n
 
 
-answers.wrong("divided by n", function=lambda tokens, n_letters, n_digits: least_by_places(
-    tokens, n_letters, n_digits) * (len(tokens) - 1) / len(tokens))
-answers.wrong("sum instead of mean", function=lambda tokens, n_letters, n_digits: least_by_places(
-    tokens, n_letters, n_digits) * (len(tokens) - 1))
-answers.wrong("another base of the logarithm", function=lambda tokens, n_letters, n_digits: least_by_places(
-    tokens, n_letters, n_digits) / math.log(2))
-answers.wrong("letters and digits exchanged", function=lambda tokens, n_letters, n_digits: least_by_places(
-    tokens, n_digits, n_letters))
-answers.wrong("new digits free", function=lambda tokens, n_letters, n_digits: (
-    len(tokens) // 2 - 1) * math.log(n_letters) / (len(tokens) - 1))
+answers.wrong(
+    "divided by n",
+    function=lambda tokens, n_letters, n_digits: (
+        least_by_places(tokens, n_letters, n_digits) * (len(tokens) - 1) / len(tokens)
+    ),
+)
+answers.wrong(
+    "sum instead of mean",
+    function=lambda tokens, n_letters, n_digits: (
+        least_by_places(tokens, n_letters, n_digits) * (len(tokens) - 1)
+    ),
+)
+answers.wrong(
+    "another base of the logarithm",
+    function=lambda tokens, n_letters, n_digits: (
+        least_by_places(tokens, n_letters, n_digits) / math.log(2)
+    ),
+)
+answers.wrong(
+    "letters and digits exchanged",
+    function=lambda tokens, n_letters, n_digits: least_by_places(tokens, n_digits, n_letters),
+)
+answers.wrong(
+    "new digits free",
+    function=lambda tokens, n_letters, n_digits: (
+        (len(tokens) // 2 - 1) * math.log(n_letters) / (len(tokens) - 1)
+    ),
+)
 
 
 def least_with(new, base=math.e):
     def answer(tokens, n_letters, n_digits):
         pairs = len(tokens) // 2
-        total = (pairs - 1) * math.log(n_letters, base) + new(tokens, n_letters) * math.log(n_digits, base)
+        total = (pairs - 1) * math.log(n_letters, base) + new(tokens, n_letters) * math.log(
+            n_digits, base
+        )
         return total / (len(tokens) - 1)
 
     return answer
 
 
-answers.wrong("another base of the logarithm", function=least_with(lambda tokens, n_letters: parts(tokens)[1], base=10))
-answers.wrong("all letters counted as new", function=least_with(lambda tokens, n_letters: n_letters))
-answers.wrong("expected number of letters", function=least_with(
-    lambda tokens, n_letters: n_letters - n_letters * ((n_letters - 1) / n_letters)**(len(tokens) / 2)))
-answers.wrong("letters and digits counted together", function=least_with(lambda tokens, n_letters: len(np.unique(tokens))))
-answers.wrong("sizes of the chapter", function=lambda tokens, n_letters, n_digits: (
-    7 * np.log(n_letters) + len(np.unique(tokens[::2])) * np.log(n_digits)) / 15)
+answers.wrong(
+    "another base of the logarithm",
+    function=least_with(lambda tokens, n_letters: parts(tokens)[1], base=10),
+)
+answers.wrong(
+    "all letters counted as new", function=least_with(lambda tokens, n_letters: n_letters)
+)
+answers.wrong(
+    "expected number of letters",
+    function=least_with(
+        lambda tokens, n_letters: (
+            n_letters - n_letters * ((n_letters - 1) / n_letters) ** (len(tokens) / 2)
+        )
+    ),
+)
+answers.wrong(
+    "letters and digits counted together",
+    function=least_with(lambda tokens, n_letters: len(np.unique(tokens))),
+)
+answers.wrong(
+    "sizes of the chapter",
+    function=lambda tokens, n_letters, n_digits: (
+        (7 * np.log(n_letters) + len(np.unique(tokens[::2])) * np.log(n_digits)) / 15
+    ),
+)
 
 
 def least_of(letter=math.log, digit=math.log, drop=0):
@@ -115,16 +159,42 @@ def least_of(letter=math.log, digit=math.log, drop=0):
     return answer
 
 
-answers.wrong("4 letters and 10 digits throughout", function=least_of(lambda n: math.log(4), lambda n: math.log(10)))
+answers.wrong(
+    "4 letters and 10 digits throughout",
+    function=least_of(lambda n: math.log(4), lambda n: math.log(10)),
+)
 answers.wrong("4 letters and 10 digits throughout", function=least_of(digit=lambda n: math.log(10)))
 answers.wrong("first digit free", function=least_of(drop=1))
-answers.wrong("only the sentence's own letters", function=lambda tokens, n_letters, n_digits: least_of(
-    lambda n: math.log(parts(tokens)[1]))(tokens, n_letters, n_digits))
-answers.wrong("divided by n", "another base of the logarithm", function=lambda tokens, n_letters, n_digits: (
-    least_of(math.log2, math.log2)(tokens, n_letters, n_digits) * (len(tokens) - 1) / len(tokens)))
+answers.wrong(
+    "only the sentence's own letters",
+    function=lambda tokens, n_letters, n_digits: least_of(lambda n: math.log(parts(tokens)[1]))(
+        tokens, n_letters, n_digits
+    ),
+)
+answers.wrong(
+    "divided by n",
+    "another base of the logarithm",
+    function=lambda tokens, n_letters, n_digits: (
+        least_of(math.log2, math.log2)(tokens, n_letters, n_digits)
+        * (len(tokens) - 1)
+        / len(tokens)
+    ),
+)
 
 
 @answers.wrong("known letters free")
 def least_of_new_letters(tokens, n_letters, n_digits):
     new = parts(tokens)[1]
     return ((new - 1) * math.log(n_letters) + new * math.log(n_digits)) / (len(tokens) - 1)
+
+
+@answers.wrong("letters drawn without repetition")
+def least_without_repetition(tokens, n_letters, n_digits):
+    seen, total = set(), 0.0
+    for i in range(0, len(tokens), 2):
+        if i:
+            total += math.log(max(n_letters - len(seen), 1))
+        if int(tokens[i]) not in seen:
+            total += math.log(n_digits)
+        seen.add(int(tokens[i]))
+    return total / (len(tokens) - 1)

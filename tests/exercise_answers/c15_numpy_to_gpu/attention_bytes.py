@@ -2,7 +2,7 @@
 
 import math
 
-from attnlib.exercises.engine.prove import Answers
+from attncourse.exercises.engine.prove import Answers
 
 ANSWERS = answers = Answers("attention_bytes")
 

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from attnlib.exercises.engine.prove import Answers
+from attncourse.exercises.engine.prove import Answers
 
 ANSWERS = answers = Answers("attention_flops")
 
@@ -111,7 +111,7 @@ def flops_of_one_query(n_q, n_k, d_k, d_v):
 
 @answers.wrong("2·n_q·d_k² + 2·n_k·d_k² + 2·n_k·d_v² counted besides")
 def flops_with_projections(n_q, n_k, d_k, d_v):
-    return 2 * n_q * n_k * (d_k + d_v) + 2 * n_q * d_k ** 2 + 2 * n_k * (d_k * d_k + d_v * d_v)
+    return 2 * n_q * n_k * (d_k + d_v) + 2 * n_q * d_k**2 + 2 * n_k * (d_k * d_k + d_v * d_v)
 
 
 @answers.wrong("another formula: max(2·n_q·n_k·d_v, 2·n_q·n_k·d_k)")

@@ -4,7 +4,7 @@ import os
 
 import torch
 
-from attnlib.exercises.engine.prove import Answers
+from attncourse.exercises.engine.prove import Answers
 
 if not torch.cuda.is_available():
     os.environ.setdefault("TRITON_INTERPRET", "1")  # before Triton is imported
@@ -22,10 +22,22 @@ def tile_kernel(a_ptr, b_ptr, out_ptr, m, n, k, BLOCK: tl.constexpr):
     total = tl.zeros((BLOCK, BLOCK), dtype=tl.float32)
     for first in range(0, k, BLOCK):
         inner = first + tl.arange(0, BLOCK)
-        a = tl.load(a_ptr + row[:, None] * k + inner[None, :], mask=(row[:, None] < m) & (inner[None, :] < k), other=0.0)
-        b = tl.load(b_ptr + inner[:, None] * n + column[None, :], mask=(inner[:, None] < k) & (column[None, :] < n), other=0.0)
+        a = tl.load(
+            a_ptr + row[:, None] * k + inner[None, :],
+            mask=(row[:, None] < m) & (inner[None, :] < k),
+            other=0.0,
+        )
+        b = tl.load(
+            b_ptr + inner[:, None] * n + column[None, :],
+            mask=(inner[:, None] < k) & (column[None, :] < n),
+            other=0.0,
+        )
         total += tl.dot(a, b, input_precision="ieee")
-    tl.store(out_ptr + row[:, None] * n + column[None, :], total, mask=(row[:, None] < m) & (column[None, :] < n))
+    tl.store(
+        out_ptr + row[:, None] * n + column[None, :],
+        total,
+        mask=(row[:, None] < m) & (column[None, :] < n),
+    )
 
 
 def tiles_of(block):
@@ -45,14 +57,30 @@ answers.right(tiles_of(32))
 
 
 @triton.jit
-def strided_kernel(a_ptr, b_ptr, out_ptr, m, n, k, a_row, a_col, b_row, b_col, ROWS: tl.constexpr, COLUMNS: tl.constexpr,
-                   INNER: tl.constexpr):
+def strided_kernel(
+    a_ptr,
+    b_ptr,
+    out_ptr,
+    m,
+    n,
+    k,
+    a_row,
+    a_col,
+    b_row,
+    b_col,
+    ROWS: tl.constexpr,
+    COLUMNS: tl.constexpr,
+    INNER: tl.constexpr,
+):
     """Pointers that move on, one axis of programs, tiles that are not square."""
     across = tl.cdiv(n, COLUMNS)
     row = tl.program_id(0) // across * ROWS + tl.arange(0, ROWS)[:, None]
     column = tl.program_id(0) % across * COLUMNS + tl.arange(0, COLUMNS)[None, :]
     inner = tl.arange(0, INNER)
-    a_ptrs, b_ptrs = a_ptr + row * a_row + inner[None, :] * a_col, b_ptr + inner[:, None] * b_row + column * b_col
+    a_ptrs, b_ptrs = (
+        a_ptr + row * a_row + inner[None, :] * a_col,
+        b_ptr + inner[:, None] * b_row + column * b_col,
+    )
     total = tl.zeros((ROWS, COLUMNS), dtype=tl.float32)
     for step in range(0, tl.cdiv(k, INNER)):
         left = k - step * INNER
@@ -61,7 +89,11 @@ def strided_kernel(a_ptr, b_ptr, out_ptr, m, n, k, a_row, a_col, b_row, b_col, R
         total = tl.dot(a, b, total, input_precision="ieee")
         a_ptrs += INNER * a_col
         b_ptrs += INNER * b_row
-    tl.store(out_ptr + row * n + column, total.to(out_ptr.dtype.element_ty), mask=(row < m) & (column < n))
+    tl.store(
+        out_ptr + row * n + column,
+        total.to(out_ptr.dtype.element_ty),
+        mask=(row < m) & (column < n),
+    )
 
 
 @answers.right()
@@ -69,7 +101,9 @@ def with_all_strides(a, b):
     (m, k), n = a.shape, b.shape[1]
     out = torch.zeros((m, n), dtype=a.dtype, device=a.device)
     grid = (triton.cdiv(m, 16) * triton.cdiv(n, 32),)
-    strided_kernel[grid](a, b, out, m, n, k, *a.stride(), *b.stride(), ROWS=16, COLUMNS=32, INNER=64)
+    strided_kernel[grid](
+        a, b, out, m, n, k, *a.stride(), *b.stride(), ROWS=16, COLUMNS=32, INNER=64
+    )
     return out
 
 
@@ -81,7 +115,11 @@ def row_kernel(a_ptr, b_ptr, out_ptr, n, k, BLOCK: tl.constexpr, INNER: tl.const
     for first in range(0, k, INNER):
         inner = first + tl.arange(0, INNER)
         a = tl.load(a_ptr + row * k + inner, mask=inner < k, other=0.0).to(tl.float32)
-        b = tl.load(b_ptr + inner[:, None] * n + column[None, :], mask=(inner[:, None] < k) & (column[None, :] < n), other=0.0)
+        b = tl.load(
+            b_ptr + inner[:, None] * n + column[None, :],
+            mask=(inner[:, None] < k) & (column[None, :] < n),
+            other=0.0,
+        )
         total += tl.sum(a[:, None] * b, axis=0)
     tl.store(out_ptr + row * n + column, total, mask=column < n)
 
@@ -119,25 +157,58 @@ def wrong_kernel(a_ptr, b_ptr, out_ptr, m, n, k, BLOCK: tl.constexpr, HOW: tl.co
             a = tl.load(a_ptr + row[:, None] * k + at[None, :])
             b = tl.load(b_ptr + at[:, None] * n + column[None, :])
         elif HOW == "stride of a":
-            a = tl.load(a_ptr + row[:, None] * k + at[None, :], mask=rows & inside[None, :], other=0.0)
-            b = tl.load(b_ptr + at[:, None] * k + column[None, :], mask=inside[:, None] & columns, other=0.0)
+            a = tl.load(
+                a_ptr + row[:, None] * k + at[None, :], mask=rows & inside[None, :], other=0.0
+            )
+            b = tl.load(
+                b_ptr + at[:, None] * k + column[None, :], mask=inside[:, None] & columns, other=0.0
+            )
         elif HOW == "minus infinity":
-            a = tl.load(a_ptr + row[:, None] * k + at[None, :], mask=rows & inside[None, :], other=-float("inf"))
-            b = tl.load(b_ptr + at[:, None] * n + column[None, :], mask=inside[:, None] & columns, other=-float("inf"))
+            a = tl.load(
+                a_ptr + row[:, None] * k + at[None, :],
+                mask=rows & inside[None, :],
+                other=-float("inf"),
+            )
+            b = tl.load(
+                b_ptr + at[:, None] * n + column[None, :],
+                mask=inside[:, None] & columns,
+                other=-float("inf"),
+            )
         elif HOW == "b transposed":
-            a = tl.load(a_ptr + row[:, None] * k + at[None, :], mask=rows & inside[None, :], other=0.0)
-            b = tl.load(b_ptr + at[:, None] + column[None, :] * k, mask=inside[:, None] & columns, other=0.0)
+            a = tl.load(
+                a_ptr + row[:, None] * k + at[None, :], mask=rows & inside[None, :], other=0.0
+            )
+            b = tl.load(
+                b_ptr + at[:, None] + column[None, :] * k, mask=inside[:, None] & columns, other=0.0
+            )
         else:
-            a = tl.load(a_ptr + row[:, None] * k + at[None, :], mask=rows & inside[None, :], other=0.0)
-            b = tl.load(b_ptr + at[:, None] * n + column[None, :], mask=inside[:, None] & columns, other=0.0)
+            a = tl.load(
+                a_ptr + row[:, None] * k + at[None, :], mask=rows & inside[None, :], other=0.0
+            )
+            b = tl.load(
+                b_ptr + at[:, None] * n + column[None, :], mask=inside[:, None] & columns, other=0.0
+            )
         if HOW == "tf32":
             a = (a.to(tl.float32).to(tl.int32, bitcast=True) & -8192).to(tl.float32, bitcast=True)
             b = (b.to(tl.float32).to(tl.int32, bitcast=True) & -8192).to(tl.float32, bitcast=True)
+        if HOW == "halved":
+            a, b = a.to(tl.float16).to(tl.float32), b.to(tl.float16).to(tl.float32)
         if HOW == "half":
-            total = (total.to(tl.float16) + tl.dot(a, b, input_precision="ieee").to(tl.float16)).to(tl.float32)
+            total = (total.to(tl.float16) + tl.dot(a, b, input_precision="ieee").to(tl.float16)).to(
+                tl.float32
+            )
         elif HOW == "half for half":
             part = tl.dot(a, b, input_precision="ieee").to(out_ptr.dtype.element_ty)
             total = (total.to(out_ptr.dtype.element_ty) + part).to(tl.float32)
+        elif HOW == "half parts":
+            part = tl.dot(a, b, input_precision="ieee").to(out_ptr.dtype.element_ty)
+            total += part.to(tl.float32)
+        elif HOW == "stored in half":
+            total = (
+                (total + tl.dot(a, b, input_precision="ieee"))
+                .to(out_ptr.dtype.element_ty)
+                .to(tl.float32)
+            )
         elif HOW == "tile transposed":
             total += tl.dot(a, tl.trans(b), input_precision="ieee")
         elif HOW == "in pairs":
@@ -147,17 +218,42 @@ def wrong_kernel(a_ptr, b_ptr, out_ptr, m, n, k, BLOCK: tl.constexpr, HOW: tl.co
         else:
             total += tl.dot(a, b, input_precision="ieee")
     if HOW == "store transposed":
-        tl.store(out_ptr + row[:, None] + column[None, :] * m, total, mask=(row[:, None] < m) & (column[None, :] < n))
+        tl.store(
+            out_ptr + row[:, None] + column[None, :] * m,
+            total,
+            mask=(row[:, None] < m) & (column[None, :] < n),
+        )
     elif HOW == "stride of the output":
-        tl.store(out_ptr + row[:, None] * m + column[None, :], total, mask=(row[:, None] < m) & (column[None, :] < n))
+        tl.store(
+            out_ptr + row[:, None] * m + column[None, :],
+            total,
+            mask=(row[:, None] < m) & (column[None, :] < n),
+        )
+    elif HOW == "sizes swapped":
+        tl.store(
+            out_ptr + row[:, None] * n + column[None, :],
+            total,
+            mask=(row[:, None] < n) & (column[None, :] < m),
+        )
     elif HOW == "store not masked":
         tl.store(out_ptr + row[:, None] * n + column[None, :], total)
     elif HOW != "no store":
-        tl.store(out_ptr + row[:, None] * n + column[None, :], total, mask=(row[:, None] < m) & (column[None, :] < n))
+        tl.store(
+            out_ptr + row[:, None] * n + column[None, :],
+            total,
+            mask=(row[:, None] < m) & (column[None, :] < n),
+        )
 
 
-def launched(how="right", block=16, grid=lambda m, n, block: (triton.cdiv(m, block), triton.cdiv(n, block)),
-             shape=lambda m, n: (m, n), dtype=None, make=torch.empty, contiguous=True):
+def launched(
+    how="right",
+    block=16,
+    grid=lambda m, n, block: (triton.cdiv(m, block), triton.cdiv(n, block)),
+    shape=lambda m, n: (m, n),
+    dtype=None,
+    make=torch.empty,
+    contiguous=True,
+):
     def answer(a, b):
         if contiguous:
             a, b = a.contiguous(), b.contiguous()
@@ -169,43 +265,75 @@ def launched(how="right", block=16, grid=lambda m, n, block: (triton.cdiv(m, blo
     return answer
 
 
-for number, (names, function) in enumerate((
-    (["only the first block of k"], launched("first")),
-    (["only the first block of k"], launched("first", block=32)),
-    (["tail block dropped"], launched("tail")),
-    (["only the last block summed"], launched("last")),
-    (["pointers not moved on"], launched("not moved")),
-    (["edge not masked"], launched("not masked")),
-    (["edge not masked"], launched("inner not masked")),
-    (["another matrix's row stride"], launched("stride of a")),
-    (["another matrix's row stride"], launched("stride of the output")),
-    (["edge not masked"], launched("store not masked")),
-    (["edge not filled by 0"], launched("minus infinity")),
-    (["edge not filled by 0"], launched("minus infinity", block=32)),
-    (["grid's axes swapped"], launched(block=64, grid=lambda m, n, block: (triton.cdiv(n, block), triton.cdiv(m, block)))),
-    (["grid's axes swapped"], launched(grid=lambda m, n, block: (triton.cdiv(n, block), triton.cdiv(m, block)))),
-    (["sums in half precision"], launched("half")),
-    (["sums in half precision"], launched("half", block=32)),
-    (["sums in half precision"], launched("half for half")),
-    (["sums in half precision"], launched("half for half", block=32)),
-    (["sums in half precision", "strides ignored"], launched("half for half", contiguous=False)),
-    (["tile of b transposed"], launched("tile transposed")),
-    (["tile of b transposed"], launched("tile transposed", block=32)),
-    (["entries multiplied in pairs"], launched("in pairs")),
-    (["only the tiles on the diagonal"], launched("one axis")),
-    (["only the tiles on the diagonal"], launched("one axis", block=32, make=torch.zeros)),
-    (["b read transposed"], launched("b transposed")),
-    (["product transposed"], launched("store transposed", shape=lambda m, n: (n, m))),
-    (["nothing written"], launched("no store")),
-    (["nothing written"], launched("no store", make=torch.zeros)),
-    (["only the first tile"], launched(grid=lambda m, n, block: (1, 1))),
-    (["only the first tiles of each row"], launched(grid=lambda m, n, block: (triton.cdiv(m, block), 1))),
-    (["only the first tiles of each column"], launched(grid=lambda m, n, block: (1, triton.cdiv(n, block)), make=torch.zeros)),
-    (["last tiles not computed"], launched(grid=lambda m, n, block: (m // block, n // block))),
-    (["products of float32 in TF32"], launched("tf32")),
-    (["float32 leaks out"], launched(dtype=torch.float32)),
-    (["strides ignored"], launched(contiguous=False)),
-)):
+for number, (names, function) in enumerate(
+    (
+        (["only the first block of k"], launched("first")),
+        (["only the first block of k"], launched("first", block=32)),
+        (["tail block dropped"], launched("tail")),
+        (["only the last block summed"], launched("last")),
+        (["pointers not moved on"], launched("not moved")),
+        (["edge not masked"], launched("not masked")),
+        (["edge not masked"], launched("inner not masked")),
+        (["another matrix's row stride"], launched("stride of a")),
+        (["another matrix's row stride"], launched("stride of the output")),
+        (["edge not masked"], launched("store not masked")),
+        (["edge not filled by 0"], launched("minus infinity")),
+        (["edge not filled by 0"], launched("minus infinity", block=32)),
+        (
+            ["grid's axes swapped"],
+            launched(
+                block=64, grid=lambda m, n, block: (triton.cdiv(n, block), triton.cdiv(m, block))
+            ),
+        ),
+        (
+            ["grid's axes swapped"],
+            launched(grid=lambda m, n, block: (triton.cdiv(n, block), triton.cdiv(m, block))),
+        ),
+        (["sums in half precision"], launched("half")),
+        (["sums in half precision"], launched("half", block=32)),
+        (["sums in half precision"], launched("half for half")),
+        (["sums in half precision"], launched("half for half", block=32)),
+        (["sums in half precision"], launched("stored in half", block=32)),
+        (
+            ["sums in half precision", "strides ignored"],
+            launched("half for half", contiguous=False),
+        ),
+        (["tile of b transposed"], launched("tile transposed")),
+        (["tile of b transposed"], launched("tile transposed", block=32)),
+        (["entries multiplied in pairs"], launched("in pairs")),
+        (["only the tiles on the diagonal"], launched("one axis")),
+        (["only the tiles on the diagonal"], launched("one axis", block=32, make=torch.zeros)),
+        (["b read transposed"], launched("b transposed")),
+        (["product transposed"], launched("store transposed", shape=lambda m, n: (n, m))),
+        (["nothing written"], launched("no store")),
+        (["nothing written"], launched("no store", make=torch.zeros)),
+        (["only the first tile"], launched(grid=lambda m, n, block: (1, 1))),
+        (
+            ["only the first tiles of each row"],
+            launched(grid=lambda m, n, block: (triton.cdiv(m, block), 1)),
+        ),
+        (
+            ["only the first tiles of each column"],
+            launched(grid=lambda m, n, block: (1, triton.cdiv(n, block)), make=torch.zeros),
+        ),
+        (["last tiles not computed"], launched(grid=lambda m, n, block: (m // block, n // block))),
+        (
+            ["last tiles not computed"],
+            launched(
+                block=32,
+                grid=lambda m, n, block: (triton.cdiv(m, block), max(n // block, 1)),
+                make=torch.zeros,
+            ),
+        ),
+        (["factors of float32 shortened"], launched("tf32")),
+        (["factors of float32 shortened"], launched("halved")),
+        (["rows masked by the columns' number"], launched("sizes swapped")),
+        (["rows masked by the columns' number"], launched("sizes swapped", block=32)),
+        (["sums in half precision"], launched("half parts")),
+        (["float32 leaks out"], launched(dtype=torch.float32)),
+        (["strides ignored"], launched(contiguous=False)),
+    )
+):
     function.__name__ = f"matmul_kernel_{number}"
     answers.wrong(*names, function=function)
 

@@ -2,12 +2,16 @@
 
 import numpy as np
 
-from attnlib.exercises.engine.prove import Answers
+from attncourse.exercises.engine.prove import Answers
 
 ANSWERS = answers = Answers("roofline_seconds")
 
 
-answers.right(lambda flops, bytes_moved, peak_flops, bandwidth: max(flops / peak_flops, bytes_moved / bandwidth))
+answers.right(
+    lambda flops, bytes_moved, peak_flops, bandwidth: max(
+        flops / peak_flops, bytes_moved / bandwidth
+    )
+)
 
 
 @answers.right()
@@ -105,3 +109,22 @@ def roofline_floored(flops, bytes_moved, peak_flops, bandwidth):
 @answers.wrong("sum instead of the larger time", "another unit")
 def roofline_sum_in_milliseconds(flops, bytes_moved, peak_flops, bandwidth):
     return (flops / peak_flops + bytes_moved / bandwidth) * 1e3
+
+
+@answers.wrong("rounded")
+def seconds_to_the_microsecond(flops, bytes_moved, peak_flops, bandwidth):
+    return round(max(flops / peak_flops, bytes_moved / bandwidth), 6)
+
+
+@answers.wrong("the two cases exchanged at the ridge")
+def seconds_by_bytes_per_operation(flops, bytes_moved, peak_flops, bandwidth):
+    if bytes_moved / flops > peak_flops / bandwidth:
+        return flops / peak_flops
+    return bytes_moved / bandwidth
+
+
+@answers.wrong("the other formula for some numbers")
+def seconds_by_a_fixed_ridge(flops, bytes_moved, peak_flops, bandwidth):
+    if flops > 200 * bytes_moved:
+        return flops / peak_flops
+    return bytes_moved / bandwidth

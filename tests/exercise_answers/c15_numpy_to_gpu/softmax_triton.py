@@ -5,7 +5,7 @@ import os
 import torch
 import torch.nn.functional as F
 
-from attnlib.exercises.engine.prove import Answers
+from attncourse.exercises.engine.prove import Answers
 
 if not torch.cuda.is_available():
     os.environ.setdefault("TRITON_INTERPRET", "1")  # before Triton is imported
@@ -31,7 +31,9 @@ def one_program_a_row(scores):
     scores = scores.contiguous()
     rows, n = scores.shape
     out = torch.empty_like(scores)
-    row_kernel[(rows,)](scores, out, scores.stride(0), out.stride(0), n, BLOCK=triton.next_power_of_2(n))
+    row_kernel[(rows,)](
+        scores, out, scores.stride(0), out.stride(0), n, BLOCK=triton.next_power_of_2(n)
+    )
     return out
 
 
@@ -42,7 +44,9 @@ def online_kernel(x_ptr, out_ptr, n, BLOCK: tl.constexpr):
     highest = -float("inf")
     total = 0.0
     for first in range(0, n, BLOCK):
-        x = tl.load(x_ptr + start + first + columns, mask=first + columns < n, other=-float("inf")).to(tl.float32)
+        x = tl.load(
+            x_ptr + start + first + columns, mask=first + columns < n, other=-float("inf")
+        ).to(tl.float32)
         new = tl.maximum(highest, tl.max(x, 0))
         total = total * tl.exp(highest - new) + tl.sum(tl.exp(x - new), 0)
         highest = new
@@ -117,7 +121,7 @@ def softmax_kernel(x_ptr, out_ptr, stride, n, BLOCK: tl.constexpr, HOW: tl.const
     row = tl.program_id(0)
     columns = tl.arange(0, BLOCK)
     mask = columns < n
-    if HOW == "zero padding":
+    if HOW == "zero padding" or HOW == "zeros in the maximum":
         x = tl.load(x_ptr + row * stride + columns, mask=mask, other=0.0).to(tl.float32)
     elif HOW == "no other":
         x = tl.load(x_ptr + row * stride + columns, mask=mask).to(tl.float32)
@@ -125,27 +129,43 @@ def softmax_kernel(x_ptr, out_ptr, stride, n, BLOCK: tl.constexpr, HOW: tl.const
         x = tl.load(x_ptr + row * stride + columns).to(tl.float32)
     elif HOW == "no cast" or HOW == "no cast, no maximum":
         x = tl.load(x_ptr + row * stride + columns, mask=mask, other=-float("inf"))
+    elif HOW == "no stride":
+        x = tl.load(x_ptr + row + columns, mask=mask, other=-float("inf")).to(tl.float32)
     else:
         x = tl.load(x_ptr + row * stride + columns, mask=mask, other=-float("inf")).to(tl.float32)
     if HOW == "minimum":
         x = x - tl.min(tl.where(mask, x, float("inf")), axis=0)
+    elif HOW == "maximum from 0":
+        x = x - tl.maximum(tl.max(x, axis=0), 0.0)
     elif HOW != "no maximum" and HOW != "no cast, no maximum":
         x = x - tl.max(x, axis=0)
     if HOW == "exp2":
         powers = tl.exp2(x)
     else:
         powers = tl.exp(x)
+    if HOW == "zeros in the maximum":
+        powers = tl.where(mask, powers, 0.0)
     if HOW == "no division":
         weights = powers
+    elif HOW == "divided by the largest":
+        weights = powers / tl.max(powers, axis=0)
     else:
         weights = powers / tl.sum(powers, axis=0)
     if HOW == "no mask on the store":
         tl.store(out_ptr + row * stride + columns, weights)
+    elif HOW == "no stride in the store":
+        tl.store(out_ptr + row + columns, weights, mask=mask)
     elif HOW != "no store":
         tl.store(out_ptr + row * stride + columns, weights, mask=mask)
 
 
-def launched(how, block=triton.next_power_of_2, stride=lambda n: n, grid=lambda rows, n: (rows,), out=torch.empty_like):
+def launched(
+    how,
+    block=triton.next_power_of_2,
+    stride=lambda n: n,
+    grid=lambda rows, n: (rows,),
+    out=torch.empty_like,
+):
     def answer(scores):
         scores = scores.contiguous()
         result = out(scores)
@@ -158,29 +178,61 @@ def launched(how, block=triton.next_power_of_2, stride=lambda n: n, grid=lambda 
 
 answers.right(launched("no cast"))  # tl.max gives float32, and so does the difference
 
-for number, (names, function) in enumerate((
-    (["padding counted as zeros"], launched("zero padding")),
-    (["padding counted as zeros"], launched("no other")),
-    (["padding counted as zeros"], launched("zero padding", block=lambda n: max(128, triton.next_power_of_2(n)))),
-    (["edge not masked"], launched("no mask")),
-    (["edge not masked"], launched("no mask on the store")),
-    (["half precision not cast to float32", "no maximum subtracted"], launched("no cast, no maximum")),
-    (["minimum subtracted instead of maximum"], launched("minimum")),
-    (["no maximum subtracted"], launched("no maximum")),
-    (["power of 2 instead of e"], launched("exp2")),
-    (["not divided by the sum"], launched("no division")),
-    (["nothing written"], launched("no store")),
-    (["nothing written"], launched("no store", out=torch.zeros_like)),
-    (["fixed block"], launched("right", block=lambda n: 1024)),
-    (["block shorter than the row"], launched("right", block=lambda n: 1 << (n.bit_length() - 1))),
-    (["fixed block"], launched("right", block=lambda n: 256, out=torch.zeros_like)),
-    (["block's length taken for the row's stride"], launched("right", stride=triton.next_power_of_2)),
-    (["only the first row"], launched("right", grid=lambda rows, n: (1,))),
-    (["only the first row"], launched("right", grid=lambda rows, n: (1,), out=torch.zeros_like)),
-    (["grid of columns instead of rows"], launched("right", grid=lambda rows, n: (n,))),
-    (["float32 leaks out"], launched("right", out=lambda x: torch.empty(x.shape, device=x.device))),
-    (["argument overwritten"], launched("right", out=lambda x: x)),
-)):
+for number, (names, function) in enumerate(
+    (
+        (["padding counted as zeros"], launched("zero padding")),
+        (["padding counted as zeros"], launched("no other")),
+        (
+            ["padding counted as zeros"],
+            launched("zero padding", block=lambda n: max(128, triton.next_power_of_2(n))),
+        ),
+        (["edge not masked"], launched("no mask")),
+        (["edge not masked"], launched("no mask on the store")),
+        (
+            ["half precision not cast to float32", "no maximum subtracted"],
+            launched("no cast, no maximum"),
+        ),
+        (["row's number without the stride"], launched("no stride")),
+        (["row's number without the stride"], launched("no stride in the store")),
+        (["minimum subtracted instead of maximum"], launched("minimum")),
+        (["padding counted in the maximum"], launched("zeros in the maximum")),
+        (["maximum never below 0"], launched("maximum from 0")),
+        (["no maximum subtracted"], launched("no maximum")),
+        (["power of 2 instead of e"], launched("exp2")),
+        (["not divided by the sum"], launched("no division")),
+        (
+            ["not divided by the sum", "last rows not computed"],
+            launched(
+                "divided by the largest",
+                grid=lambda rows, n: (max(rows - 1, 1),),
+                out=torch.zeros_like,
+            ),
+        ),
+        (["nothing written"], launched("no store")),
+        (["nothing written"], launched("no store", out=torch.zeros_like)),
+        (["fixed block"], launched("right", block=lambda n: 1024)),
+        (
+            ["block shorter than the row"],
+            launched("right", block=lambda n: 1 << (n.bit_length() - 1)),
+        ),
+        (["fixed block"], launched("right", block=lambda n: 256, out=torch.zeros_like)),
+        (
+            ["block's length taken for the row's stride"],
+            launched("right", stride=triton.next_power_of_2),
+        ),
+        (["only the first row"], launched("right", grid=lambda rows, n: (1,))),
+        (
+            ["only the first row"],
+            launched("right", grid=lambda rows, n: (1,), out=torch.zeros_like),
+        ),
+        (["grid of columns instead of rows"], launched("right", grid=lambda rows, n: (n,))),
+        (
+            ["float32 leaks out"],
+            launched("right", out=lambda x: torch.empty(x.shape, device=x.device)),
+        ),
+        (["argument overwritten"], launched("right", out=lambda x: x)),
+    )
+):
     function.__name__ = f"softmax_kernel_{number}"
     answers.wrong(*names, function=function)
 
@@ -209,7 +261,9 @@ def tiled_kernel(x_ptr, out_ptr, n, BLOCK: tl.constexpr, HOW: tl.constexpr):
     highest = -float("inf")
     total = 0.0
     for first in range(0, n, BLOCK):
-        x = tl.load(x_ptr + start + first + columns, mask=first + columns < n, other=-float("inf")).to(tl.float32)
+        x = tl.load(
+            x_ptr + start + first + columns, mask=first + columns < n, other=-float("inf")
+        ).to(tl.float32)
         new = tl.maximum(highest, tl.max(x, 0))
         if HOW == "sum not rescaled":
             total = total + tl.sum(tl.exp(x - new), 0)

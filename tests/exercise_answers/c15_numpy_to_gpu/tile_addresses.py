@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from attnlib.exercises.engine.prove import Answers
+from attncourse.exercises.engine.prove import Answers
 
 ANSWERS = answers = Answers("tile_addresses")
 
@@ -31,7 +31,7 @@ def by_padding(tile, block, shape, strides):
     matrix = np.arange(shape[0])[:, None] * strides[0] + np.arange(shape[1]) * strides[1]
     (top, left), (height, width) = np.multiply(tile, block), block
     wide = np.pad(matrix, [(0, top + height), (0, left + width)], constant_values=-1)
-    return wide[top:top + height, left:left + width]
+    return wide[top : top + height, left : left + width]
 
 
 @answers.right()
@@ -42,10 +42,13 @@ def by_indices(tile, block, shape, strides):
     return addresses
 
 
-def written(rows=lambda tile, block: tile[0] * block[0] + np.arange(block[0]),
-            columns=lambda tile, block: tile[1] * block[1] + np.arange(block[1]),
-            address=lambda row, column, shape, strides: row * strides[0] + column * strides[1],
-            exists=lambda row, column, shape: (row < shape[0]) & (column < shape[1]), blank=-1):
+def written(
+    rows=lambda tile, block: tile[0] * block[0] + np.arange(block[0]),
+    columns=lambda tile, block: tile[1] * block[1] + np.arange(block[1]),
+    address=lambda row, column, shape, strides: row * strides[0] + column * strides[1],
+    exists=lambda row, column, shape: (row < shape[0]) & (column < shape[1]),
+    blank=-1,
+):
     def answer(tile, block, shape, strides):
         row, column = rows(tile, block)[:, None], columns(tile, block)[None, :]
         return np.where(exists(row, column, shape), address(row, column, shape, strides), blank)
@@ -53,38 +56,91 @@ def written(rows=lambda tile, block: tile[0] * block[0] + np.arange(block[0]),
     return answer
 
 
-for number, (name, function) in enumerate((
-    ("tile's place left out", written(rows=lambda tile, block: np.arange(block[0]), columns=lambda tile, block: np.arange(block[1]))),
-    ("tile's place left out", written(columns=lambda tile, block: np.arange(block[1]))),
-    ("tile's number not multiplied by the block", written(rows=lambda tile, block: tile[0] + np.arange(block[0]))),
-    ("tile's row and column swapped", written(rows=lambda tile, block: tile[1] * block[0] + np.arange(block[0]),
-                                              columns=lambda tile, block: tile[0] * block[1] + np.arange(block[1]))),
-    ("block's height and width swapped in the start", written(rows=lambda tile, block: tile[0] * block[1] + np.arange(block[0]))),
-    ("tile's number and place inside swapped", written(rows=lambda tile, block: tile[0] + np.arange(block[0]) * block[0])),
-    ("row stride and column stride swapped", written(
-        address=lambda row, column, shape, strides: row * strides[1] + column * strides[0])),
-    ("columns taken for neighbours", written(address=lambda row, column, shape, strides: row * strides[0] + column)),
-    ("number of columns instead of the row's stride", written(
-        address=lambda row, column, shape, strides: row * shape[1] + column)),
-    ("bytes instead of numbers", written(
-        address=lambda row, column, shape, strides: 4 * (row * strides[0] + column * strides[1]))),
-    ("no mask", written(exists=lambda row, column, shape: True)),
-    ("only the rows masked", written(exists=lambda row, column, shape: row < shape[0])),
-    ("only the columns masked", written(exists=lambda row, column, shape: column < shape[1])),
-    ("one too many", written(exists=lambda row, column, shape: (row <= shape[0]) & (column <= shape[1]))),
-    ("last one left out", written(exists=lambda row, column, shape: (row < shape[0] - 1) & (column < shape[1] - 1))),
-    ("either instead of both", written(exists=lambda row, column, shape: (row < shape[0]) | (column < shape[1]))),
-    ("rows held against the number of columns", written(exists=lambda row, column, shape: (row < shape[1]) & (column < shape[0]))),
-    ("another mark than -1", written(blank=0)),
-    ("another mark than -1", written(blank=np.nan)),
-)):
+for number, (name, function) in enumerate(
+    (
+        (
+            "tile's place left out",
+            written(
+                rows=lambda tile, block: np.arange(block[0]),
+                columns=lambda tile, block: np.arange(block[1]),
+            ),
+        ),
+        ("tile's place left out", written(columns=lambda tile, block: np.arange(block[1]))),
+        (
+            "tile's number not multiplied by the block",
+            written(rows=lambda tile, block: tile[0] + np.arange(block[0])),
+        ),
+        (
+            "tile's row and column swapped",
+            written(
+                rows=lambda tile, block: tile[1] * block[0] + np.arange(block[0]),
+                columns=lambda tile, block: tile[0] * block[1] + np.arange(block[1]),
+            ),
+        ),
+        (
+            "block's height and width swapped in the start",
+            written(rows=lambda tile, block: tile[0] * block[1] + np.arange(block[0])),
+        ),
+        (
+            "tile's number and place inside swapped",
+            written(rows=lambda tile, block: tile[0] + np.arange(block[0]) * block[0]),
+        ),
+        (
+            "row stride and column stride swapped",
+            written(
+                address=lambda row, column, shape, strides: row * strides[1] + column * strides[0]
+            ),
+        ),
+        (
+            "columns taken for neighbours",
+            written(address=lambda row, column, shape, strides: row * strides[0] + column),
+        ),
+        (
+            "number of columns instead of the row's stride",
+            written(address=lambda row, column, shape, strides: row * shape[1] + column),
+        ),
+        (
+            "bytes instead of numbers",
+            written(
+                address=lambda row, column, shape, strides: (
+                    4 * (row * strides[0] + column * strides[1])
+                )
+            ),
+        ),
+        ("no mask", written(exists=lambda row, column, shape: True)),
+        ("only the rows masked", written(exists=lambda row, column, shape: row < shape[0])),
+        ("only the columns masked", written(exists=lambda row, column, shape: column < shape[1])),
+        (
+            "one too many",
+            written(exists=lambda row, column, shape: (row <= shape[0]) & (column <= shape[1])),
+        ),
+        (
+            "last one left out",
+            written(
+                exists=lambda row, column, shape: (row < shape[0] - 1) & (column < shape[1] - 1)
+            ),
+        ),
+        (
+            "either instead of both",
+            written(exists=lambda row, column, shape: (row < shape[0]) | (column < shape[1])),
+        ),
+        (
+            "rows held against the number of columns",
+            written(exists=lambda row, column, shape: (row < shape[1]) & (column < shape[0])),
+        ),
+        ("another mark than -1", written(blank=0)),
+        ("another mark than -1", written(blank=np.nan)),
+    )
+):
     function.__name__ = f"addresses_{number}"
     answers.wrong(name, function=function)
 
 
 @answers.wrong("block's width instead of the row's stride")
 def addresses_of_a_tile_alone(tile, block, shape, strides):
-    return written(address=lambda row, column, *sizes: row * block[1] + column)(tile, block, shape, strides)
+    return written(address=lambda row, column, *sizes: row * block[1] + column)(
+        tile, block, shape, strides
+    )
 
 
 @answers.wrong("address held against the size")
@@ -153,6 +209,20 @@ def by_the_number_of_the_tile(tile, block, shape, strides):
     return np.where((places < np.array(shape)[:, None, None]).all(axis=0), addresses, -1)
 
 
-answers.wrong("tile's number not multiplied by the block", "only the columns masked", function=written(
-    rows=lambda tile, block: tile[0] + np.arange(block[0]), columns=lambda tile, block: tile[1] + np.arange(block[1]),
-    exists=lambda row, column, shape: (column < shape[1]) & (row >= 0)))
+answers.wrong(
+    "tile's number not multiplied by the block",
+    "only the columns masked",
+    function=written(
+        rows=lambda tile, block: tile[0] + np.arange(block[0]),
+        columns=lambda tile, block: tile[1] + np.arange(block[1]),
+        exists=lambda row, column, shape: (column < shape[1]) & (row >= 0),
+    ),
+)
+
+
+@answers.wrong("block's height and width swapped")
+def addresses_of_a_turned_block(tile, block, shape, strides):
+    rows = tile[0] * block[1] + np.arange(block[1])[:, None]
+    columns = tile[1] * block[0] + np.arange(block[0])[None, :]
+    exists = (rows < shape[0]) & (columns < shape[1])
+    return np.where(exists, rows * strides[0] + columns * strides[1], -1)

@@ -6,7 +6,7 @@ import os
 import torch
 import torch.nn.functional as F
 
-from attnlib.exercises.engine.prove import Answers
+from attncourse.exercises.engine.prove import Answers
 
 if not torch.cuda.is_available():
     os.environ.setdefault("TRITON_INTERPRET", "1")  # before Triton is imported
@@ -34,21 +34,37 @@ def one_program_a_row(scores):
     scores = scores.contiguous()
     rows, n = scores.shape
     out = torch.empty_like(scores)
-    row_kernel[(rows,)](scores, out, scores.stride(0), out.stride(0), n, BLOCK=triton.next_power_of_2(n))
+    row_kernel[(rows,)](
+        scores, out, scores.stride(0), out.stride(0), n, BLOCK=triton.next_power_of_2(n)
+    )
     return out
 
 
 @triton.jit
 def flash_kernel(
-    q_ptr, k_ptr, v_ptr, o_ptr, sb, sh, sn, heads, n, scale,
-    D: tl.constexpr, CAUSAL: tl.constexpr, BM: tl.constexpr, BN: tl.constexpr,
+    q_ptr,
+    k_ptr,
+    v_ptr,
+    o_ptr,
+    sb,
+    sh,
+    sn,
+    heads,
+    n,
+    scale,
+    D: tl.constexpr,
+    CAUSAL: tl.constexpr,
+    BM: tl.constexpr,
+    BN: tl.constexpr,
 ):
     block, head = tl.program_id(0), tl.program_id(1)
     base = (head // heads) * sb + (head % heads) * sh
     rows = block * BM + tl.arange(0, BM)
     features = tl.arange(0, D)
     inside = rows[:, None] < n
-    q = tl.load(q_ptr + base + rows[:, None] * sn + features[None, :], mask=inside, other=0.0).to(tl.float32)
+    q = tl.load(q_ptr + base + rows[:, None] * sn + features[None, :], mask=inside, other=0.0).to(
+        tl.float32
+    )
     highest = tl.full([BM], -float("inf"), tl.float32)
     total = tl.zeros([BM], tl.float32)
     output = tl.zeros([BM, D], tl.float32)
@@ -58,8 +74,12 @@ def flash_kernel(
     for start in range(0, end, BN):
         columns = start + tl.arange(0, BN)
         known = columns[:, None] < n
-        k = tl.load(k_ptr + base + columns[:, None] * sn + features[None, :], mask=known, other=0.0).to(tl.float32)
-        v = tl.load(v_ptr + base + columns[:, None] * sn + features[None, :], mask=known, other=0.0).to(tl.float32)
+        k = tl.load(
+            k_ptr + base + columns[:, None] * sn + features[None, :], mask=known, other=0.0
+        ).to(tl.float32)
+        v = tl.load(
+            v_ptr + base + columns[:, None] * sn + features[None, :], mask=known, other=0.0
+        ).to(tl.float32)
         scores = tl.dot(q, tl.trans(k)) * scale
         seen = columns[None, :] < n
         if CAUSAL:
@@ -71,7 +91,9 @@ def flash_kernel(
         total = total * factor + tl.sum(powers, 1)
         output = output * factor[:, None] + tl.dot(powers, v)
         highest = new
-    tl.store(o_ptr + base + rows[:, None] * sn + features[None, :], output / total[:, None], mask=inside)
+    tl.store(
+        o_ptr + base + rows[:, None] * sn + features[None, :], output / total[:, None], mask=inside
+    )
 
 
 @answers.right()
@@ -80,13 +102,26 @@ def flash_in_blocks(query, key, value, is_causal):
     query, key, value = query.contiguous(), key.contiguous(), value.contiguous()
     out = torch.empty_like(query)
     flash_kernel[(triton.cdiv(n, 32), batch * heads)](
-        query, key, value, out, *query.stride()[:3], heads, n, 1 / math.sqrt(d),
-        D=d, CAUSAL=is_causal, BM=32, BN=16)
+        query,
+        key,
+        value,
+        out,
+        *query.stride()[:3],
+        heads,
+        n,
+        1 / math.sqrt(d),
+        D=d,
+        CAUSAL=is_causal,
+        BM=32,
+        BN=16,
+    )
     return out
 
 
 @triton.jit
-def one_query_kernel(q_ptr, k_ptr, v_ptr, o_ptr, n, scale, D: tl.constexpr, CAUSAL: tl.constexpr, BLOCK: tl.constexpr):
+def one_query_kernel(
+    q_ptr, k_ptr, v_ptr, o_ptr, n, scale, D: tl.constexpr, CAUSAL: tl.constexpr, BLOCK: tl.constexpr
+):
     row, head = tl.program_id(0), tl.program_id(1)
     features = tl.arange(0, D)
     columns = tl.arange(0, BLOCK)
@@ -100,7 +135,10 @@ def one_query_kernel(q_ptr, k_ptr, v_ptr, o_ptr, n, scale, D: tl.constexpr, CAUS
     scores = tl.where(columns <= last, scores, -float("inf"))
     powers = tl.exp(scores - tl.max(scores, axis=0))
     v = tl.load(v_ptr + at, mask=columns[:, None] < n, other=0.0).to(tl.float32)
-    tl.store(o_ptr + (head * n + row) * D + features, tl.sum(powers[:, None] * v, axis=0) / tl.sum(powers, axis=0))
+    tl.store(
+        o_ptr + (head * n + row) * D + features,
+        tl.sum(powers[:, None] * v, axis=0) / tl.sum(powers, axis=0),
+    )
 
 
 @answers.right()
@@ -108,19 +146,26 @@ def flash_a_query_at_a_time(query, key, value, is_causal):
     query, key, value = query.contiguous(), key.contiguous(), value.contiguous()
     b, h, n, d = query.shape
     out = torch.zeros_like(query)
-    one_query_kernel[(n, b * h)](query, key, value, out, n, d**-0.5, D=d, CAUSAL=is_causal,
-                                 BLOCK=triton.next_power_of_2(n))
+    one_query_kernel[(n, b * h)](
+        query, key, value, out, n, d**-0.5, D=d, CAUSAL=is_causal, BLOCK=triton.next_power_of_2(n)
+    )
     return out
 
 
 @triton.jit
-def half_kernel(q_ptr, k_ptr, v_ptr, o_ptr, n, scale, is_causal, D: tl.constexpr, BLOCK: tl.constexpr):
+def half_kernel(
+    q_ptr, k_ptr, v_ptr, o_ptr, n, scale, is_causal, D: tl.constexpr, BLOCK: tl.constexpr
+):
     head = tl.program_id(1)
     shape_base = head * n * D
-    q_block = tl.make_block_ptr(q_ptr + shape_base, (n, D), (D, 1), (tl.program_id(0) * BLOCK, 0), (BLOCK, D), (1, 0))
+    q_block = tl.make_block_ptr(
+        q_ptr + shape_base, (n, D), (D, 1), (tl.program_id(0) * BLOCK, 0), (BLOCK, D), (1, 0)
+    )
     k_block = tl.make_block_ptr(k_ptr + shape_base, (D, n), (1, D), (0, 0), (D, BLOCK), (0, 1))
     v_block = tl.make_block_ptr(v_ptr + shape_base, (n, D), (D, 1), (0, 0), (BLOCK, D), (1, 0))
-    o_block = tl.make_block_ptr(o_ptr + shape_base, (n, D), (D, 1), (tl.program_id(0) * BLOCK, 0), (BLOCK, D), (1, 0))
+    o_block = tl.make_block_ptr(
+        o_ptr + shape_base, (n, D), (D, 1), (tl.program_id(0) * BLOCK, 0), (BLOCK, D), (1, 0)
+    )
     rows = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
     q = tl.load(q_block, boundary_check=(0,), padding_option="zero")
     m = tl.zeros([BLOCK], tl.float32) - 1e30
@@ -149,14 +194,25 @@ def flash_by_block_pointers(query, key, value, is_causal):
     query, key, value = query.contiguous(), key.contiguous(), value.contiguous()
     b, h, n, d = query.shape
     out = torch.empty_like(query)
-    half_kernel[(triton.cdiv(n, 64), b * h)](query, key, value, out, n, d**-0.5, int(is_causal), D=d, BLOCK=64)
+    half_kernel[(triton.cdiv(n, 64), b * h)](
+        query, key, value, out, n, d**-0.5, int(is_causal), D=d, BLOCK=64
+    )
     return out
 
 
 @triton.jit
 def wrong_flash_kernel(
-    q_ptr, k_ptr, v_ptr, o_ptr, n, scale,
-    D: tl.constexpr, CAUSAL: tl.constexpr, BM: tl.constexpr, BN: tl.constexpr, HOW: tl.constexpr,
+    q_ptr,
+    k_ptr,
+    v_ptr,
+    o_ptr,
+    n,
+    scale,
+    D: tl.constexpr,
+    CAUSAL: tl.constexpr,
+    BM: tl.constexpr,
+    BN: tl.constexpr,
+    HOW: tl.constexpr,
 ):
     block = tl.program_id(0)
     base = tl.program_id(1) * n * D
@@ -169,7 +225,9 @@ def wrong_flash_kernel(
     rows = block * BM + tl.arange(0, BM)
     features = tl.arange(0, D)
     inside = rows[:, None] < n
-    q = tl.load(q_ptr + read + rows[:, None] * D + features[None, :], mask=inside, other=0.0).to(tl.float32)
+    q = tl.load(q_ptr + read + rows[:, None] * D + features[None, :], mask=inside, other=0.0).to(
+        tl.float32
+    )
     highest = tl.full([BM], -float("inf"), tl.float32)
     if HOW == "from 0":
         highest = tl.zeros([BM], tl.float32)
@@ -180,14 +238,20 @@ def wrong_flash_kernel(
         end = n // BN * BN
     if HOW == "diagonal" and CAUSAL:
         end = block * BM
+    if HOW == "one block, diagonal" and CAUSAL:
+        end = tl.maximum(block * BM, 1)
     for start in range(0, end, BN):
         columns = start + tl.arange(0, BN)
         known = columns[:, None] < n
         if HOW == "no mask":
             k = tl.load(k_ptr + read + columns[:, None] * D + features[None, :]).to(tl.float32)
         else:
-            k = tl.load(k_ptr + read + columns[:, None] * D + features[None, :], mask=known, other=0.0).to(tl.float32)
-        v = tl.load(v_ptr + read + columns[:, None] * D + features[None, :], mask=known, other=0.0).to(tl.float32)
+            k = tl.load(
+                k_ptr + read + columns[:, None] * D + features[None, :], mask=known, other=0.0
+            ).to(tl.float32)
+        v = tl.load(
+            v_ptr + read + columns[:, None] * D + features[None, :], mask=known, other=0.0
+        ).to(tl.float32)
         scores = tl.dot(q, tl.trans(k)) * scale
         if CAUSAL and HOW == "strict":
             scores = tl.where(columns[None, :] < rows[:, None], scores, -float("inf"))
@@ -198,7 +262,9 @@ def wrong_flash_kernel(
         elif CAUSAL and HOW == "future":
             scores = tl.where(columns[None, :] >= rows[:, None], scores, -float("inf"))
         elif CAUSAL and HOW == "inside":
-            scores = tl.where(tl.arange(0, BN)[None, :] <= tl.arange(0, BM)[:, None], scores, -float("inf"))
+            scores = tl.where(
+                tl.arange(0, BN)[None, :] <= tl.arange(0, BM)[:, None], scores, -float("inf")
+            )
         elif CAUSAL and HOW != "not causal":
             scores = tl.where(columns[None, :] <= rows[:, None], scores, -float("inf"))
         if HOW != "zero padding":
@@ -233,63 +299,91 @@ def wrong_flash_kernel(
     tl.store(o_ptr + write + rows[:, None] * D + features[None, :], output, mask=inside)
 
 
-def flash(how="", bm=16, bn=16, scale=lambda d, n: d**-0.5, grid=triton.cdiv, out=torch.empty_like, order=lambda q, k, v: (q, k, v)):
+def flash(
+    how="",
+    bm=16,
+    bn=16,
+    scale=lambda d, n: d**-0.5,
+    grid=triton.cdiv,
+    out=torch.empty_like,
+    order=lambda q, k, v: (q, k, v),
+    entries=lambda b: b,
+):
     def answer(query, key, value, is_causal):
         query, key, value = query.contiguous(), key.contiguous(), value.contiguous()
         b, h, n, d = query.shape
         result = out(query)
-        wrong_flash_kernel[(grid(n, bm), b * h)](
-            *order(query, key, value), result, n, scale(d, n), D=d, CAUSAL=is_causal, BM=bm, BN=bn, HOW=how)
+        wrong_flash_kernel[(grid(n, bm), entries(b) * h)](
+            *order(query, key, value),
+            result,
+            n,
+            scale(d, n),
+            D=d,
+            CAUSAL=is_causal,
+            BM=bm,
+            BN=bn,
+            HOW=how,
+        )
         return result
 
     return answer
 
 
-for number, (names, function) in enumerate((
-    (["no scale"], flash(scale=lambda d, n: 1.0)),
-    (["no scale"], flash(scale=lambda d, n: 1.0, bm=64, bn=32)),
-    (["d_k instead of sqrt(d_k)"], flash(scale=lambda d, n: 1 / d)),
-    (["sqrt(n_k) instead of sqrt(d_k)"], flash(scale=lambda d, n: n**-0.5)),
-    (["d_k fixed in the code"], flash(scale=lambda d, n: 0.125)),
-    (["keys instead of values"], flash(order=lambda q, k, v: (q, k, k))),
-    (["causal flag ignored"], flash("not causal")),
-    (["causal flag ignored"], flash("not causal", bm=64, bn=64)),
-    (["diagonal excluded"], flash("strict")),
-    (["masked scores set to 0"], flash("zeros")),
-    (["the future instead of the past"], flash("future")),
-    (["the future instead of the past"], flash("future", bm=64, bn=64)),
-    (["mask inverted"], flash("inverted", bm=32, bn=32)),
-    (["diagonal block skipped"], flash("diagonal")),
-    (["diagonal block skipped"], flash("diagonal", bm=32, bn=32)),
-    (["padding counted as zeros"], flash("zero padding")),
-    (["padding counted as zeros"], flash("zero padding", bm=64, bn=64)),
-    (["tail block dropped"], flash("floor", bm=32, bn=32, out=torch.zeros_like)),
-    (["last queries not computed"], flash(grid=lambda n, block: n // block)),
-    (["last queries not computed"], flash(grid=lambda n, block: n // block, bm=32, out=torch.zeros_like)),
-    (["only the first block of queries"], flash(grid=lambda n, block: 1)),
-    (["heads mixed up"], flash("no head offset")),
-    (["heads mixed up"], flash("no head offset in loads")),
-    (["output not rescaled"], flash("accumulator")),
-    (["output not rescaled"], flash("accumulator", bm=32, bn=64)),
-    (["sum not rescaled"], flash("sum")),
-    (["sum not rescaled"], flash("sum", bm=32, bn=32)),
-    (["block measured from its own maximum"], flash("tile maximum")),
-    (["block measured from its own maximum"], flash("tile maximum", bm=32, bn=64)),
-    (["block measured from its own maximum"], flash("own maximum", bm=32)),
-    (["positions counted inside the block"], flash("inside", bm=32, bn=32)),
-    (["tail block dropped", "sum not rescaled"], flash("sum, floor", bn=64, out=torch.zeros_like)),
-    (["only the last block"], flash("last block")),
-    (["no maximum subtracted"], flash("no maximum")),
-    (["not divided by the sum"], flash("no division")),
-    (["float32 leaks out"], flash(out=lambda q: torch.empty(q.shape, device=q.device))),
-    (["argument overwritten"], flash(out=lambda q: q)),
-    (["edge not masked"], flash("no mask")),
-    (["maximum begins at 0"], flash("from 0")),
-    (["maximum begins at 0"], flash("from 0", bm=32, bn=64)),
-    (["NaN from the first block on"], flash("upside down")),
-    (["no scale", "causal flag ignored"], flash("not causal", scale=lambda d, n: 1.0)),
-    (["no scale", "padding counted as zeros"], flash("zero padding", scale=lambda d, n: 1.0)),
-)):
+for number, (names, function) in enumerate(
+    (
+        (["no scale"], flash(scale=lambda d, n: 1.0)),
+        (["no scale"], flash(scale=lambda d, n: 1.0, bm=64, bn=32)),
+        (["d_k instead of sqrt(d_k)"], flash(scale=lambda d, n: 1 / d)),
+        (["sqrt(n_k) instead of sqrt(d_k)"], flash(scale=lambda d, n: n**-0.5)),
+        (["d_k fixed in the code"], flash(scale=lambda d, n: 0.125)),
+        (["keys instead of values"], flash(order=lambda q, k, v: (q, k, k))),
+        (["causal flag ignored"], flash("not causal")),
+        (["causal flag ignored"], flash("not causal", bm=64, bn=64)),
+        (["diagonal excluded"], flash("strict")),
+        (["masked scores set to 0"], flash("zeros")),
+        (["the future instead of the past"], flash("future")),
+        (["the future instead of the past"], flash("future", bm=64, bn=64)),
+        (["mask inverted"], flash("inverted", bm=32, bn=32)),
+        (["diagonal block skipped"], flash("diagonal")),
+        (["diagonal block skipped"], flash("diagonal", bm=32, bn=32)),
+        (["diagonal block skipped"], flash("one block, diagonal")),
+        (["padding counted as zeros"], flash("zero padding")),
+        (["padding counted as zeros"], flash("zero padding", bm=64, bn=64)),
+        (["tail block dropped"], flash("floor", bm=32, bn=32, out=torch.zeros_like)),
+        (["last queries not computed"], flash(grid=lambda n, block: n // block)),
+        (
+            ["last queries not computed"],
+            flash(grid=lambda n, block: n // block, bm=32, out=torch.zeros_like),
+        ),
+        (["only the first block of queries"], flash(grid=lambda n, block: 1)),
+        (["only the first batch entry"], flash(entries=lambda b: 1)),
+        (["heads mixed up"], flash("no head offset")),
+        (["heads mixed up"], flash("no head offset in loads")),
+        (["output not rescaled"], flash("accumulator")),
+        (["output not rescaled"], flash("accumulator", bm=32, bn=64)),
+        (["sum not rescaled"], flash("sum")),
+        (["sum not rescaled"], flash("sum", bm=32, bn=32)),
+        (["block measured from its own maximum"], flash("tile maximum")),
+        (["block measured from its own maximum"], flash("tile maximum", bm=32, bn=64)),
+        (["block measured from its own maximum"], flash("own maximum", bm=32)),
+        (["positions counted inside the block"], flash("inside", bm=32, bn=32)),
+        (
+            ["tail block dropped", "sum not rescaled"],
+            flash("sum, floor", bn=64, out=torch.zeros_like),
+        ),
+        (["only the last block"], flash("last block")),
+        (["no maximum subtracted"], flash("no maximum")),
+        (["not divided by the sum"], flash("no division")),
+        (["float32 leaks out"], flash(out=lambda q: torch.empty(q.shape, device=q.device))),
+        (["argument overwritten"], flash(out=lambda q: q)),
+        (["edge not masked"], flash("no mask")),
+        (["maximum begins at 0"], flash("from 0")),
+        (["maximum begins at 0"], flash("from 0", bm=32, bn=64)),
+        (["NaN from the first block on"], flash("upside down")),
+        (["no scale", "causal flag ignored"], flash("not causal", scale=lambda d, n: 1.0)),
+        (["no scale", "padding counted as zeros"], flash("zero padding", scale=lambda d, n: 1.0)),
+    )
+):
     function.__name__ = f"flash_{number}"
     answers.wrong(*names, function=function)
 
@@ -299,7 +393,7 @@ def flash_of_torch(query, key, value, is_causal):
     return F.scaled_dot_product_attention(query, key, value, is_causal=is_causal)
 
 
-@answers.wrong("no Triton kernel launched")
+@answers.wrong("no Triton kernel launched", "an (n, n) tensor made")
 def flash_by_hand(query, key, value, is_causal):
     scores = query.float() @ key.float().mT / math.sqrt(query.shape[-1])
     if is_causal:
@@ -312,7 +406,9 @@ def flash_with_softmax_kernel(query, key, value, is_causal):
     scores = query.float() @ key.float().mT / math.sqrt(query.shape[-1])
     n = query.shape[2]
     if is_causal:
-        scores = scores.masked_fill(torch.ones(n, n, dtype=torch.bool, device=query.device).triu(1), -INF)
+        scores = scores.masked_fill(
+            torch.ones(n, n, dtype=torch.bool, device=query.device).triu(1), -INF
+        )
     weights = one_program_a_row(scores.reshape(-1, n)).view_as(scores)
     return (weights @ value.float()).to(query.dtype)
 

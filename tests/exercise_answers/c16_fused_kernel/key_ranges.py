@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 
-from attnlib.exercises.engine.prove import Answers
+from attncourse.exercises.engine.prove import Answers
 
 ANSWERS = answers = Answers("key_ranges")
 
@@ -43,7 +43,7 @@ def ranges_from_the_mask(first, last, n_k, block_k, left, right):
         seen &= key <= query + right
     some, every = np.flatnonzero(seen.any(0)), seen.all(0)
     start, end = some[0] // block_k * block_k, some[-1] + 1
-    whole = [at for at in range(0, n_k - block_k + 1, block_k) if every[at:at + block_k].all()]
+    whole = [at for at in range(0, n_k - block_k + 1, block_k) if every[at : at + block_k].all()]
     if not whole:
         return start, start, start, end
     return start, whole[0], whole[-1] + block_k, end
@@ -68,8 +68,11 @@ def ranges_by_walking(first, last, n_k, block_k, left, right):
     queries = range(first, last + 1)
     touched = [j for j in range(n_k) if any(sees(i, j) for i in queries)]
     start = min(touched) - min(touched) % block_k
-    full = [j for j in range(start, n_k, block_k)
-            if j + block_k <= n_k and all(sees(i, k) for i in queries for k in range(j, j + block_k))]
+    full = [
+        j
+        for j in range(start, n_k, block_k)
+        if j + block_k <= n_k and all(sees(i, k) for i in queries for k in range(j, j + block_k))
+    ]
     whole, edge = (full[0], full[-1] + block_k) if full else (start, start)
     return start, whole, edge, max(touched) + 1
 
@@ -216,6 +219,22 @@ def ranges_with_n_k_for_none(first, last, n_k, block_k, left, right):
 def ranges_with_both_ends_wrong(first, last, n_k, block_k, left, right):
     start = 0 if left is None else max(0, first - left) // block_k * block_k
     whole = 0 if left is None else math.ceil(max(0, last - left) / block_k) * block_k
-    seen_by_all, end = (n_k, n_k) if right is None else (min(n_k, first + right + 1), min(n_k, last + right))
+    seen_by_all, end = (
+        (n_k, n_k) if right is None else (min(n_k, first + right + 1), min(n_k, last + right))
+    )
     edge = math.ceil(seen_by_all / block_k) * block_k
     return (start, whole, edge, end) if whole < edge else (start, start, start, end)
+
+
+@answers.wrong("last query left out", "edge from the last query")
+def ranges_of_a_half_open_block(first, last, n_k, block_k, left, right):
+    low = 0 if left is None else max(0, first - left)
+    end = n_k if right is None else min(n_k, last + right)
+    all_low = 0 if left is None else max(0, last - 1 - left)
+    all_end = n_k if right is None else min(n_k, last + right + 1)
+    start = low // block_k * block_k
+    whole = -(-all_low // block_k) * block_k
+    edge = all_end // block_k * block_k
+    if edge <= whole:
+        whole = edge = start
+    return start, whole, edge, end

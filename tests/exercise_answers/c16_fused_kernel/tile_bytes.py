@@ -2,12 +2,14 @@
 
 import math
 
-from attnlib.exercises.engine.prove import Answers
+from attncourse.exercises.engine.prove import Answers
 
 ANSWERS = answers = Answers("tile_bytes")
 
 
-answers.right(lambda block_q, block_k, d_k, d_v, itemsize: itemsize * (block_q * d_k + block_k * (d_k + d_v)))
+answers.right(
+    lambda block_q, block_k, d_k, d_v, itemsize: itemsize * (block_q * d_k + block_k * (d_k + d_v))
+)
 
 
 @answers.right()
@@ -44,7 +46,9 @@ def bytes_with_output(block_q, block_k, d_k, d_v, itemsize):
 
 @answers.wrong("scores and output counted")
 def bytes_of_all(block_q, block_k, d_k, d_v, itemsize):
-    return itemsize * (block_q * d_k + block_k * d_k + block_k * d_v + block_q * d_v + block_q * block_k)
+    return itemsize * (
+        block_q * d_k + block_k * d_k + block_k * d_v + block_q * d_v + block_q * block_k
+    )
 
 
 @answers.wrong("itemsize ignored")
@@ -109,7 +113,10 @@ def bytes_of_each_tile(block_q, block_k, d_k, d_v, itemsize):
 
 @answers.wrong("parts not added")
 def bytes_of_each_tile_in_a_list(block_q, block_k, d_k, d_v, itemsize):
-    return [rows * columns * itemsize for rows, columns in ((block_q, d_k), (block_k, d_k), (block_k, d_v))]
+    return [
+        rows * columns * itemsize
+        for rows, columns in ((block_q, d_k), (block_k, d_k), (block_k, d_v))
+    ]
 
 
 @answers.wrong("parts not added", "itemsize ignored")

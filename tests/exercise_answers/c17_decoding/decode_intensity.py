@@ -4,8 +4,8 @@ from fractions import Fraction
 
 import numpy as np
 
-from attnlib import bench
-from attnlib.exercises.engine.prove import Answers
+from attncourse import bench
+from attncourse.exercises.engine.prove import Answers
 
 ANSWERS = answers = Answers("decode_intensity")
 
@@ -109,7 +109,7 @@ def intensity_multiplied(n_k, d_k, d_v, h, h_kv, itemsize):
     return 2 * h / h_kv * itemsize
 
 
-@answers.wrong("multiply-add counted as 1", "only keys moved")
+@answers.wrong("d_k and d_v mixed up")  # half of the operations and only the keys make the same
 def intensity_half_and_keys(n_k, d_k, d_v, h, h_kv, itemsize):
     return h * (d_k + d_v) / (h_kv * d_k * itemsize)
 
@@ -117,3 +117,13 @@ def intensity_half_and_keys(n_k, d_k, d_v, h, h_kv, itemsize):
 @answers.wrong("d_k and d_v mixed up")
 def intensity_of_equal_products(n_k, d_k, d_v, h, h_kv, itemsize):
     return 4 * h * n_k * d_k / (h_kv * n_k * (d_k + d_v) * itemsize)
+
+
+@answers.wrong("d_k and d_v mixed up")
+def values_as_wide_as_keys(n_k, d_k, d_v, h, h_kv, itemsize):
+    return 2 * h * n_k * (d_k + d_v) / (2 * h_kv * n_k * d_k * itemsize)
+
+
+@answers.wrong("brackets missing below the line")
+def intensity_without_brackets(n_k, d_k, d_v, h, h_kv, itemsize):
+    return 2 * h * n_k * (d_k + d_v) / h_kv * n_k * (d_k + d_v) * itemsize

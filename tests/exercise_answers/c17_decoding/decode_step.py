@@ -5,7 +5,7 @@ import math
 import numpy as np
 
 import attnlib
-from attnlib.exercises.engine.prove import Answers
+from attncourse.exercises.engine.prove import Answers
 
 ANSWERS = answers = Answers("decode_step")
 
@@ -43,7 +43,11 @@ def decode_merged(query, key_cache, value_cache, key_new, value_new):
     highest = np.maximum(old.max(axis=-1, keepdims=True), new)
     old, new = np.exp(old - highest), np.exp(new - highest)
     output = (old @ value_cache + new * value_new) / (old.sum(axis=-1, keepdims=True) + new)
-    return output, np.append(key_cache, key_new, axis=-2), np.append(value_cache, value_new, axis=-2)
+    return (
+        output,
+        np.append(key_cache, key_new, axis=-2),
+        np.append(value_cache, value_new, axis=-2),
+    )
 
 
 @answers.right()
@@ -97,7 +101,11 @@ def decode_in_front(query, key_cache, value_cache, key_new, value_new):
 @answers.wrong("only the new key attended to")
 def decode_new_only(query, key_cache, value_cache, key_new, value_new):
     output = attend(query, key_new, value_new)
-    return output, np.concatenate([key_cache, key_new], -2), np.concatenate([value_cache, value_new], -2)
+    return (
+        output,
+        np.concatenate([key_cache, key_new], -2),
+        np.concatenate([value_cache, value_new], -2),
+    )
 
 
 @answers.wrong("last position overwritten")
@@ -156,7 +164,11 @@ def decode_caches_first(*args):
 def decode_unscaled(query, key_cache, value_cache, key_new, value_new):
     keys = np.concatenate([key_cache, key_new], axis=-2)
     values = np.concatenate([value_cache, value_new], axis=-2)
-    return attend(query * np.array(math.sqrt(query.shape[-1]), query.dtype), keys, values), keys, values
+    return (
+        attend(query * np.array(math.sqrt(query.shape[-1]), query.dtype), keys, values),
+        keys,
+        values,
+    )
 
 
 @answers.wrong("no maximum subtracted")
@@ -172,7 +184,11 @@ def decode_attends_first_unscaled(query, key_cache, value_cache, key_new, value_
     scores = query @ np.swapaxes(key_cache, -1, -2)
     powers = np.exp(scores - scores.max(axis=-1, keepdims=True))
     output = powers @ value_cache / powers.sum(axis=-1, keepdims=True)
-    return output, np.concatenate([key_cache, key_new], -2), np.concatenate([value_cache, value_new], -2)
+    return (
+        output,
+        np.concatenate([key_cache, key_new], -2),
+        np.concatenate([value_cache, value_new], -2),
+    )
 
 
 @answers.wrong("parts missing")
@@ -190,13 +206,30 @@ def attended(query, key, value):
     return powers / powers.sum(axis=-1, keepdims=True) @ value
 
 
-for number, (name, function) in enumerate((
-    ("one cache not extended", lambda q, kc, vc, kn, vn: (attended(q, appended(kc, kn), vc), appended(kc, kn), vc)),
-    ("appended twice", lambda q, kc, vc, kn, vn: (
-        attended(q, appended(kc, kn), appended(vc, vn)), appended(appended(kc, kn), kn), appended(appended(vc, vn), vn))),
-    ("one key left out", lambda q, kc, vc, kn, vn: (
-        attended(q, appended(kc, kn)[..., 1:, :], appended(vc, vn)[..., 1:, :]), appended(kc, kn), appended(vc, vn))),
-)):
+for number, (name, function) in enumerate(
+    (
+        (
+            "one cache not extended",
+            lambda q, kc, vc, kn, vn: (attended(q, appended(kc, kn), vc), appended(kc, kn), vc),
+        ),
+        (
+            "appended twice",
+            lambda q, kc, vc, kn, vn: (
+                attended(q, appended(kc, kn), appended(vc, vn)),
+                appended(appended(kc, kn), kn),
+                appended(appended(vc, vn), vn),
+            ),
+        ),
+        (
+            "one key left out",
+            lambda q, kc, vc, kn, vn: (
+                attended(q, appended(kc, kn)[..., 1:, :], appended(vc, vn)[..., 1:, :]),
+                appended(kc, kn),
+                appended(vc, vn),
+            ),
+        ),
+    )
+):
     function.__name__ = f"decode_one_step_{number}"
     answers.wrong(name, function=function)
 

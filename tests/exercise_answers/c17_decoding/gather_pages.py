@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from attnlib.exercises.engine.prove import Answers
+from attncourse.exercises.engine.prove import Answers
 
 ANSWERS = answers = Answers("gather_pages")
 
@@ -25,7 +25,7 @@ def gather_in_a_loop(pages, table, length):
     sequence = np.empty((length, d), pages.dtype)
     for start in range(0, length, size):
         end = min(start + size, length)
-        sequence[start:end] = pages[table[start // size], :end - start]
+        sequence[start:end] = pages[table[start // size], : end - start]
     return sequence
 
 
@@ -136,4 +136,30 @@ def pages_without_a_remainder(pages, table, length):
     found = np.empty((length, pages.shape[-1]), pages.dtype)
     for position in range(length):
         found[position] = pages[table[position // pages.shape[1]], position]
+    return found
+
+
+@answers.wrong("unfilled last page dropped")
+def only_full_pages(pages, table, length):
+    found = [pages[page] for page in table[: length // pages.shape[1]]]
+    return np.concatenate([*found, pages[0][:0]])
+
+
+@answers.wrong("first position of each page")
+def one_position_a_page(pages, table, length):
+    return pages[table[:length], 0]
+
+
+@answers.wrong("padded to whole pages")
+def pages_filled_up(pages, table, length):
+    blocks = -(-length // pages.shape[1])
+    found = pages[table[:blocks]].reshape(-1, pages.shape[-1])
+    found[length:] = 0
+    return found
+
+
+@answers.wrong("padded to whole pages")
+def all_pages_filled_up(pages, table, length):
+    found = np.zeros((len(table) * pages.shape[1], pages.shape[-1]), pages.dtype)
+    found[:length] = pages[table].reshape(-1, pages.shape[-1])[:length]
     return found

@@ -5,7 +5,7 @@ import math
 
 import numpy as np
 
-from attnlib.exercises.engine.prove import Answers
+from attncourse.exercises.engine.prove import Answers
 
 ANSWERS = answers = Answers("split_kv_attention")
 
@@ -45,7 +45,9 @@ def split_one_after_the_other(query, key, value, n_splits):
     lse = np.full(query.shape[:-1], -np.inf)
     for part in range(n_splits):
         start, stop = part * n_k // n_splits, (part + 1) * n_k // n_splits
-        new, new_lse = partial(query.astype(float), key[..., start:stop, :].astype(float), value[..., start:stop, :])
+        new, new_lse = partial(
+            query.astype(float), key[..., start:stop, :].astype(float), value[..., start:stop, :]
+        )
         both = np.logaddexp(lse, new_lse)
         out = np.exp(lse - both)[..., None] * out + np.exp(new_lse - both)[..., None] * new
         lse = both
@@ -56,7 +58,10 @@ def split_one_after_the_other(query, key, value, n_splits):
 def split_with_empty_parts(query, key, value, n_splits):
     n_k = key.shape[-2]
     size = -(-n_k // n_splits)
-    found = [partial(query, key[..., i : i + size, :], value[..., i : i + size, :]) for i in range(0, n_k, size)]
+    found = [
+        partial(query, key[..., i : i + size, :], value[..., i : i + size, :])
+        for i in range(0, n_k, size)
+    ]
     highest = np.max([lse for _, lse in found], axis=0)
     weights = [np.exp(lse - highest)[..., None] for _, lse in found]
     return sum(w * out for w, (out, _) in zip(weights, found)) / sum(weights)
@@ -89,7 +94,10 @@ def split_last_part_longer(query, key, value, n_splits):
 
 @answers.right()
 def split_in_strides(query, key, value, n_splits):
-    found = [partial(query, key[..., i::n_splits, :], value[..., i::n_splits, :]) for i in range(n_splits)]
+    found = [
+        partial(query, key[..., i::n_splits, :], value[..., i::n_splits, :])
+        for i in range(n_splits)
+    ]
     lse = np.logaddexp.reduce([one for _, one in found])
     return sum(np.exp(one - lse)[..., None] * out for out, one in found)
 
@@ -177,6 +185,7 @@ def split_weights_too_large(query, key, value, n_splits):
 
 def split_by(lse_of, weights=lambda lses: np.exp(lses - lses.max(axis=0))):
     """An answer right but for the log-sum-exp, or for the weights made of it."""
+
     def answer(query, key, value, n_splits):
         outs, lses = [], []
         for at in np.array_split(np.arange(key.shape[-2]), n_splits):
@@ -198,10 +207,19 @@ for names, function in (
     (["no logarithm"], split_by(lambda highest, total: highest + total)),
     (["sign of the maximum flipped"], split_by(lambda highest, total: np.log(total) - highest)),
     (["no maximum subtracted"], split_by(lambda highest, total: highest + np.log(total), np.exp)),
-    (["one maximum for all queries in the merge"],
-     split_by(lambda highest, total: highest + np.log(total), lambda lses: np.exp(lses - lses.max()))),
-    (["power of 2 in the merge"],
-     split_by(lambda highest, total: highest + np.log(total), lambda lses: 2 ** (lses - lses.max(axis=0)))),
+    (
+        ["one maximum for all queries in the merge"],
+        split_by(
+            lambda highest, total: highest + np.log(total), lambda lses: np.exp(lses - lses.max())
+        ),
+    ),
+    (
+        ["power of 2 in the merge"],
+        split_by(
+            lambda highest, total: highest + np.log(total),
+            lambda lses: 2 ** (lses - lses.max(axis=0)),
+        ),
+    ),
 ):
     answers.wrong(*names, function=function)
 
@@ -244,15 +262,21 @@ def split_np_split(query, key, value, n_splits):
 @answers.wrong("empty part")
 def split_ceil(query, key, value, n_splits):
     size = math.ceil(key.shape[-2] / n_splits)
-    found = [partial(query, key[..., i * size : (i + 1) * size, :], value[..., i * size : (i + 1) * size, :])
-             for i in range(n_splits)]
+    found = [
+        partial(
+            query, key[..., i * size : (i + 1) * size, :], value[..., i * size : (i + 1) * size, :]
+        )
+        for i in range(n_splits)
+    ]
     lse = np.logaddexp.reduce([one for _, one in found])
     return sum(np.exp(one - lse)[..., None] * out for out, one in found)
 
 
 @answers.wrong("queries split instead of keys")
 def split_queries(query, key, value, n_splits):
-    return np.concatenate([attend(part, key, value) for part in np.array_split(query, n_splits, axis=-2)], axis=-2)
+    return np.concatenate(
+        [attend(part, key, value) for part in np.array_split(query, n_splits, axis=-2)], axis=-2
+    )
 
 
 @answers.wrong("n_splits taken for a part's length")
@@ -266,6 +290,7 @@ def split_by_block_length(query, key, value, n_splits):
 
 def split_running(old_output, old_sum, new_output=True, new_sum=True):
     """Accumulator and sum go on from part to part, rescaled where it is said."""
+
     def answer(query, key, value, n_splits):
         highest, output, total = -np.inf, 0, 0
         for at in np.array_split(np.arange(key.shape[-2]), n_splits):
@@ -274,8 +299,12 @@ def split_running(old_output, old_sum, new_output=True, new_sum=True):
             powers = np.exp(scores - own)
             top = np.maximum(highest, own)
             old, new = np.exp(highest - top), np.exp(own - top)
-            output = (output * old if old_output else output) + powers @ value[..., at, :] * (new if new_output else 1)
-            total = (total * old if old_sum else total) + powers.sum(-1, keepdims=True) * (new if new_sum else 1)
+            output = (output * old if old_output else output) + powers @ value[..., at, :] * (
+                new if new_output else 1
+            )
+            total = (total * old if old_sum else total) + powers.sum(-1, keepdims=True) * (
+                new if new_sum else 1
+            )
             highest = top
         return output / total
 
@@ -293,8 +322,10 @@ answers.wrong("new part not rescaled", function=split_running(True, True, False,
 def split_updated_too_early(query, key, value, n_splits):
     out, lse = 0, -np.inf
     for at in np.array_split(np.arange(key.shape[-2]), n_splits):
-        part, part_lse = (one[..., None] if one.ndim < query.ndim else one
-                          for one in partial(query, key[..., at, :], value[..., at, :]))
+        part, part_lse = (
+            one[..., None] if one.ndim < query.ndim else one
+            for one in partial(query, key[..., at, :], value[..., at, :])
+        )
         lse = np.logaddexp(lse, part_lse)
         out = out + np.exp(part_lse - lse) * part
     return out
@@ -314,7 +345,9 @@ def split_unscaled(query, key, value, n_splits):
 @answers.wrong("no scale", "partial results averaged")
 def split_mean_unscaled(query, key, value, n_splits):
     outs = []
-    for k, v in zip(np.array_split(key, n_splits, axis=-2), np.array_split(value, n_splits, axis=-2)):
+    for k, v in zip(
+        np.array_split(key, n_splits, axis=-2), np.array_split(value, n_splits, axis=-2)
+    ):
         scores = query @ np.swapaxes(k, -1, -2)
         powers = np.exp(scores - scores.max(axis=-1, keepdims=True))
         outs.append(powers / powers.sum(axis=-1, keepdims=True) @ v)
@@ -322,7 +355,9 @@ def split_mean_unscaled(query, key, value, n_splits):
 
 
 def split_as_masked(query, key, value, attn_mask):
-    scores = np.where(attn_mask, query @ np.swapaxes(key, -1, -2) / math.sqrt(query.shape[-1]), -np.inf)
+    scores = np.where(
+        attn_mask, query @ np.swapaxes(key, -1, -2) / math.sqrt(query.shape[-1]), -np.inf
+    )
     e = np.exp(scores - scores.max(axis=-1, keepdims=True))
     return (e / e.sum(axis=-1, keepdims=True) @ value).astype(query.dtype)
 
@@ -361,3 +396,31 @@ def split_without_axis(query, key, value, n_splits):
 def split_queries_and_keys(query, key, value, n_splits):
     parts = zip(*(np.array_split(x, n_splits, axis=-2) for x in (query, key, value)))
     return np.concatenate([partial(*part)[0] for part in parts if part[0].size], axis=-2)
+
+
+def running_from(lowest):
+    """A running maximum over the parts, which begins at a number."""
+
+    def attend_by_parts(query, key, value, n_splits):
+        scale = query.dtype.type(math.sqrt(query.shape[-1]))
+        row_max = np.full((*query.shape[:-1], 1), lowest, query.dtype)
+        row_sum = np.zeros_like(row_max)
+        output = np.zeros((*query.shape[:-1], value.shape[-1]), query.dtype)
+        for part, part_value in zip(
+            np.array_split(key, n_splits, -2), np.array_split(value, n_splits, -2)
+        ):
+            scores = query @ np.swapaxes(part, -1, -2) / scale
+            new_max = np.maximum(row_max, scores.max(axis=-1, keepdims=True))
+            powers, factor = np.exp(scores - new_max), np.exp(row_max - new_max)
+            row_sum = row_sum * factor + powers.sum(axis=-1, keepdims=True)
+            output = output * factor + powers @ part_value
+            row_max = new_max
+        return output / row_sum
+
+    return attend_by_parts
+
+
+answers.right(function=running_from(-np.inf))
+answers.wrong("maximum starts too high", function=running_from(0.0))
+answers.wrong("maximum starts too high", function=running_from(-1e3))
+answers.wrong("maximum starts too high", function=running_from(-1e4))

@@ -6,7 +6,7 @@ import math
 import numpy as np
 
 import attnlib
-from attnlib.exercises.engine.prove import Answers
+from attncourse.exercises.engine.prove import Answers
 
 ANSWERS = answers = Answers("ring_attention")
 
@@ -25,10 +25,19 @@ def merged(pair, new):
     highest = np.maximum(lse, new_lse)
     weight, new_weight = np.exp(lse - highest), np.exp(new_lse - highest)
     total = weight + new_weight
-    return (weight / total)[..., None] * out + (new_weight / total)[..., None] * new_out, highest + np.log(total)
+    return (weight / total)[..., None] * out + (new_weight / total)[
+        ..., None
+    ] * new_out, highest + np.log(total)
 
 
-def ring(query_parts, key_parts, value_parts, source=lambda rank, step, world: (rank - step) % world, merge=merged, steps=0):
+def ring(
+    query_parts,
+    key_parts,
+    value_parts,
+    source=lambda rank, step, world: (rank - step) % world,
+    merge=merged,
+    steps=0,
+):
     """Each rank on its own, with a step of the merge, the order or the number of steps that may be wrong."""
     world, outputs = len(query_parts), []
     for rank, query in enumerate(query_parts):
@@ -48,7 +57,9 @@ def ring_by_attnlib(query_parts, key_parts, value_parts):
         pair = None
         for step in range(world):
             source = (rank - step) % world
-            new = attnlib.attention(query_parts[rank], key_parts[source], value_parts[source], return_lse=True)
+            new = attnlib.attention(
+                query_parts[rank], key_parts[source], value_parts[source], return_lse=True
+            )
             pair = new if pair is None else attnlib.merge_partials(*pair, *new)
         outputs.append(pair[0])
     return outputs
@@ -60,7 +71,10 @@ def ring_that_passes_on(query_parts, key_parts, value_parts):
     pairs = [partial(query, *part) for query, part in zip(query_parts, held)]
     for _ in range(len(query_parts) - 1):
         held = held[-1:] + held[:-1]
-        pairs = [merged(pair, partial(query, *part)) for pair, query, part in zip(pairs, query_parts, held)]
+        pairs = [
+            merged(pair, partial(query, *part))
+            for pair, query, part in zip(pairs, query_parts, held)
+        ]
     return [out for out, _ in pairs]
 
 
@@ -97,7 +111,9 @@ def ring_with_running_sums(query_parts, key_parts, value_parts):
 def ring_of_stacked_results(query_parts, key_parts, value_parts):
     outputs = []
     for query in query_parts:
-        outs, lses = map(np.stack, zip(*(partial(query, *part) for part in zip(key_parts, value_parts))))
+        outs, lses = map(
+            np.stack, zip(*(partial(query, *part) for part in zip(key_parts, value_parts)))
+        )
         shares = np.exp(lses - lses.max(axis=0))
         outputs.append((shares[..., None] * outs).sum(axis=0) / shares.sum(axis=0)[..., None])
     return outputs
@@ -107,7 +123,10 @@ def ring_of_stacked_results(query_parts, key_parts, value_parts):
 def ring_of_logaddexp(query_parts, key_parts, value_parts):
     def merge(pair, new):
         lse = np.logaddexp(pair[1], new[1])
-        return (np.exp(pair[1] - lse)[..., None] * pair[0] + np.exp(new[1] - lse)[..., None] * new[0], lse)
+        return (
+            np.exp(pair[1] - lse)[..., None] * pair[0] + np.exp(new[1] - lse)[..., None] * new[0],
+            lse,
+        )
 
     return ring(query_parts, key_parts, value_parts, merge=merge)
 
@@ -116,7 +135,9 @@ def ring_of_logaddexp(query_parts, key_parts, value_parts):
 def ring_of_scores_in_a_list(query_parts, key_parts, value_parts):
     outputs = []
     for query in query_parts:
-        scores = [query @ np.swapaxes(key, -1, -2) / math.sqrt(query.shape[-1]) for key in key_parts]
+        scores = [
+            query @ np.swapaxes(key, -1, -2) / math.sqrt(query.shape[-1]) for key in key_parts
+        ]
         highest = np.max([part.max(axis=-1) for part in scores], axis=0)[..., None]
         powers = [np.exp(part - highest) for part in scores]
         total = sum(part.sum(axis=-1, keepdims=True) for part in powers)
@@ -134,7 +155,9 @@ def ring_by_all_gather(query_parts, key_parts, value_parts):
 def ring_of_joined_scores(query_parts, key_parts, value_parts):
     outputs = []
     for query in query_parts:
-        scores = np.concatenate([query @ key.mT / math.sqrt(query.shape[-1]) for key in key_parts], axis=-1)
+        scores = np.concatenate(
+            [query @ key.mT / math.sqrt(query.shape[-1]) for key in key_parts], axis=-1
+        )
         weights = attnlib.softmax(scores)
         ends = np.cumsum([key.shape[-2] for key in key_parts])[:-1]
         outputs.append(sum(a @ v for a, v in zip(np.split(weights, ends, axis=-1), value_parts)))
@@ -151,7 +174,12 @@ def ring_into_a_table(query_parts, key_parts, value_parts):
             table[..., start:stop] = query @ key.mT / math.sqrt(query.shape[-1])
         table = np.exp(table - table.max(axis=-1, keepdims=True))
         table /= table.sum(axis=-1, keepdims=True)
-        outputs.append(sum(table[..., start:stop] @ value for start, stop, value in zip(ends, ends[1:], value_parts)))
+        outputs.append(
+            sum(
+                table[..., start:stop] @ value
+                for start, stop, value in zip(ends, ends[1:], value_parts)
+            )
+        )
     return outputs
 
 
@@ -174,35 +202,52 @@ def ring_that_goes_on(query_parts, key_parts, value_parts):
 
 @answers.wrong("partial results averaged")
 def ring_of_means(query_parts, key_parts, value_parts):
-    return [sum(partial(query, key, value)[0] for key, value in zip(key_parts, value_parts)) / len(key_parts)
-            for query in query_parts]
+    return [
+        sum(partial(query, key, value)[0] for key, value in zip(key_parts, value_parts))
+        / len(key_parts)
+        for query in query_parts
+    ]
 
 
 @answers.wrong("partial results added")
 def ring_of_sums(query_parts, key_parts, value_parts):
-    return [sum(partial(query, key, value)[0] for key, value in zip(key_parts, value_parts)) for query in query_parts]
+    return [
+        sum(partial(query, key, value)[0] for key, value in zip(key_parts, value_parts))
+        for query in query_parts
+    ]
 
 
-@answers.wrong("weighted by the numbers of keys")
+@answers.wrong("weighted by the number of keys")
 def ring_by_length(query_parts, key_parts, value_parts):
     n = sum(key.shape[-2] for key in key_parts)
-    return [sum(key.shape[-2] / n * partial(query, key, value)[0] for key, value in zip(key_parts, value_parts))
-            for query in query_parts]
+    return [
+        sum(
+            key.shape[-2] / n * partial(query, key, value)[0]
+            for key, value in zip(key_parts, value_parts)
+        )
+        for query in query_parts
+    ]
 
 
-@answers.wrong("log-sum-exp not carried on")
+@answers.wrong("log-sum-exp not updated")
 def ring_that_forgets(query_parts, key_parts, value_parts):
-    return ring(query_parts, key_parts, value_parts, merge=lambda pair, new: (merged(pair, new)[0], pair[1]))
+    return ring(
+        query_parts, key_parts, value_parts, merge=lambda pair, new: (merged(pair, new)[0], pair[1])
+    )
 
 
-@answers.wrong("log-sum-exp of the last part")
+@answers.wrong("log-sum-exp not updated")
 def ring_that_replaces(query_parts, key_parts, value_parts):
-    return ring(query_parts, key_parts, value_parts, merge=lambda pair, new: (merged(pair, new)[0], new[1]))
+    return ring(
+        query_parts, key_parts, value_parts, merge=lambda pair, new: (merged(pair, new)[0], new[1])
+    )
 
 
 @answers.wrong("no scale")
 def ring_unscaled(query_parts, key_parts, value_parts):
-    return ring([query * math.sqrt(query.shape[-1]) for query in query_parts], key_parts, value_parts)
+    return ring(
+        [query * math.sqrt(query.shape[-1]) for query in query_parts], key_parts, value_parts
+    )
 
 
 @answers.wrong("values stay at home")
@@ -236,7 +281,9 @@ def ring_of_stacks(query_parts, key_parts, value_parts):
     query, key, value = map(np.array, (query_parts, key_parts, value_parts))
     pair = partial(query, key, value)
     for step in range(1, len(query)):
-        pair = merged(pair, partial(query, np.roll(key, step, axis=0), np.roll(value, step, axis=0)))
+        pair = merged(
+            pair, partial(query, np.roll(key, step, axis=0), np.roll(value, step, axis=0))
+        )
     return list(pair[0])
 
 
@@ -278,9 +325,13 @@ def ring_from_nothing(query_parts, key_parts, value_parts):
 def ring_of_causal_parts(query_parts, key_parts, value_parts):
     outputs = []
     for query in query_parts:
-        pairs = [attnlib.attention(query, key, value, is_causal=True, return_lse=True)
-                 for key, value in zip(key_parts, value_parts)]
-        outputs.append(functools.reduce(lambda pair, new: attnlib.merge_partials(*pair, *new), pairs)[0])
+        pairs = [
+            attnlib.attention(query, key, value, is_causal=True, return_lse=True)
+            for key, value in zip(key_parts, value_parts)
+        ]
+        outputs.append(
+            functools.reduce(lambda pair, new: attnlib.merge_partials(*pair, *new), pairs)[0]
+        )
     return outputs
 
 
@@ -296,6 +347,64 @@ def ring_from_an_empty_pair(query_parts, key_parts, value_parts):
         out = np.zeros((*query.shape[:-1], value_parts[0].shape[-1]), query.dtype)
         lse = np.full(query.shape[:-1], -np.inf, query.dtype)
         for key, value in zip(key_parts, value_parts):
-            out, lse = attnlib.merge_partials(out, lse, *attnlib.attention(query, key, value, return_lse=True))
+            out, lse = attnlib.merge_partials(
+                out, lse, *attnlib.attention(query, key, value, return_lse=True)
+            )
         outputs.append(out)
     return outputs
+
+
+def ring_from(lowest):
+    """A running maximum over the parts, which begins at a number."""
+
+    def over_parts(query, key_parts, value_parts):
+        scale = query.dtype.type(math.sqrt(query.shape[-1]))
+        row_max = np.full((*query.shape[:-1], 1), lowest, query.dtype)
+        row_sum = np.zeros_like(row_max)
+        output = np.zeros((*query.shape[:-1], value_parts[0].shape[-1]), query.dtype)
+        for key, value in zip(key_parts, value_parts):
+            scores = query @ np.swapaxes(key, -1, -2) / scale
+            new_max = np.maximum(row_max, scores.max(axis=-1, keepdims=True))
+            powers, factor = np.exp(scores - new_max), np.exp(row_max - new_max)
+            row_sum = row_sum * factor + powers.sum(axis=-1, keepdims=True)
+            output = output * factor + powers @ value
+            row_max = new_max
+        return output / row_sum
+
+    return lambda query_parts, key_parts, value_parts: [
+        over_parts(query, key_parts, value_parts) for query in query_parts
+    ]
+
+
+answers.right(function=ring_from(-np.inf))
+answers.wrong("maximum starts too high", function=ring_from(0.0))
+answers.wrong("maximum starts too high", function=ring_from(-1e3))
+answers.wrong("maximum starts too high", function=ring_from(-1e4))
+
+
+def ring_in_order(go_on):
+    """Parts merged from the first to the last; `go_on` makes the log-sum-exp for the next merge."""
+
+    def over_parts(query, key_parts, value_parts):
+        output = None
+        for key, value in zip(key_parts, value_parts):
+            out, new = attnlib.attention(query, key, value, return_lse=True)
+            out = out.astype(new.dtype)
+            if output is None:
+                output, lse = out, new
+            else:
+                output, merged = attnlib.merge_partials(output, lse, out, new)
+                lse = go_on(lse, new, merged)
+        return output.astype(query.dtype)
+
+    return lambda query_parts, key_parts, value_parts: [
+        over_parts(query, key_parts, value_parts) for query in query_parts
+    ]
+
+
+answers.right(function=ring_in_order(lambda lse, new, merged: merged))
+answers.wrong("log-sum-exp not updated", function=ring_in_order(lambda lse, new, merged: lse))
+answers.wrong("log-sum-exp not updated", function=ring_in_order(lambda lse, new, merged: new))
+answers.wrong(
+    "log-sum-exp not updated", function=ring_in_order(lambda lse, new, merged: np.maximum(lse, new))
+)

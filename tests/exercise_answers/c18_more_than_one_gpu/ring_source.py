@@ -3,7 +3,7 @@
 import math
 from collections import deque
 
-from attnlib.exercises.engine.prove import Answers
+from attncourse.exercises.engine.prove import Answers
 
 ANSWERS = answers = Answers("ring_source")
 
@@ -136,3 +136,13 @@ def sources_so_far(rank, step, world):
 @answers.wrong("list around the answer")
 def source_in_a_list(rank, step, world):
     return [(rank - step) % world]
+
+
+@answers.wrong("the rank after, at every step")
+def source_is_where_it_sends(rank, step, world):
+    return (rank + 1) % world
+
+
+@answers.wrong("the last rank where it wraps")
+def source_wrapped_to_the_last(rank, step, world):
+    return rank - step if rank >= step else world - 1

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from attnlib.exercises.engine.prove import Answers
+from attncourse.exercises.engine.prove import Answers
 
 ANSWERS = answers = Answers("zigzag_positions")
 
@@ -11,7 +11,9 @@ ANSWERS = answers = Answers("zigzag_positions")
 def zigzag_by_two_ranges(rank, world, n):
     c = n // (2 * world)
     back = 2 * world - 1 - rank
-    return np.concatenate([np.arange(rank * c, (rank + 1) * c), np.arange(back * c, (back + 1) * c)])
+    return np.concatenate(
+        [np.arange(rank * c, (rank + 1) * c), np.arange(back * c, (back + 1) * c)]
+    )
 
 
 @answers.right()
@@ -63,7 +65,12 @@ def zigzag_parallel(rank, world, n):
 @answers.wrong("back block one too far")
 def zigzag_off_by_one(rank, world, n):
     c = n // (2 * world)
-    return np.concatenate([np.arange(rank * c, (rank + 1) * c), np.arange((2 * world - rank) * c, (2 * world - rank + 1) * c)])
+    return np.concatenate(
+        [
+            np.arange(rank * c, (rank + 1) * c),
+            np.arange((2 * world - rank) * c, (2 * world - rank + 1) * c),
+        ]
+    )
 
 
 @answers.wrong("back block first")
@@ -102,7 +109,12 @@ def zigzag_numbers(rank, world, n):
 @answers.wrong("positions as floating-point numbers")
 def zigzag_of_floats(rank, world, n):
     c = n / (2 * world)
-    return np.concatenate([np.arange(rank * c, (rank + 1) * c), np.arange((2 * world - 1 - rank) * c, (2 * world - rank) * c)])
+    return np.concatenate(
+        [
+            np.arange(rank * c, (rank + 1) * c),
+            np.arange((2 * world - 1 - rank) * c, (2 * world - rank) * c),
+        ]
+    )
 
 
 @answers.wrong("list instead of an array")
@@ -118,4 +130,18 @@ def zigzag_by_a_negative_index(rank, world, n):
 
 @answers.wrong("two blocks from rank on")
 def zigzag_of_neighbours(rank, world, n):
-    return np.arange(n).reshape(2 * world, -1)[rank:rank + 2].ravel()
+    return np.arange(n).reshape(2 * world, -1)[rank : rank + 2].ravel()
+
+
+@answers.wrong("n // 2 * world instead of n // (2 * world)")
+def zigzag_without_brackets(rank, world, n):
+    size = n // 2 * world
+    back = 2 * world - 1 - rank
+    return np.concatenate(
+        [np.arange(rank * size, (rank + 1) * size), np.arange(back * size, (back + 1) * size)]
+    )
+
+
+@answers.wrong("every world-th position")
+def zigzag_striped_from_the_back(rank, world, n):
+    return np.arange(world - 1 - rank, n, world)

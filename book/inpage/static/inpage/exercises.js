@@ -2,14 +2,14 @@
 (() => {
   const BESIDE = "script.inpage-exercise"; // between a stub and its check
   const ELSEWHERE = ".inpage-elsewhere"; // what a page cannot run
-  const { all, make, data, ask, stopIt, editor, read, keep, setDone } = inPage;
+  const { all, make, data, ask, stopIt, editor, read, keep, setDone, isForeign, trust, state } = inPage;
   const button = (text, press, properties = {}) =>
     make("button", { type: "button", textContent: text, onclick: press, ...properties });
   const listing = (cell) => cell.querySelector(".cell_input pre");
   // The copy button's text is not the code's.
   const code = (cell) => listing(cell).textContent.replace(/\n$/, "");
 
-  const cells = []; // {cell, text()} in the page's order
+  const cells = []; // {cell, text()} in the page's order: of a text from a file, the original
   const textsAbove = (cell) => {
     const place = cells.findIndex((other) => other.cell === cell);
     return cells.slice(0, place).map((other) => other.text());
@@ -80,6 +80,20 @@
     return { press, forget };
   };
 
+  // Below a box: whether its text is kept, and where it comes from.
+  const below = (box, name, original, button) => {
+    const line = make("p", { className: "inpage-line" });
+    const live = make("div", {}, line);
+    live.setAttribute("role", "status");
+    const show = () => {
+      const text = state(name, box.text(), original, button);
+      if (line.textContent !== text) line.textContent = text;
+    };
+    for (const event of ["kept", "storage"]) addEventListener(event, show); // here, in another tab
+    box.place.after(live);
+    show();
+  };
+
   const firstTime = `The first check loads Python into this page: ${data.megabytes} MB, once.`;
 
   const exercise = (stub, script) => {
@@ -88,6 +102,7 @@
     let given = 0;
 
     const check = async () => {
+      trust(name);
       const result = await parts.busily({ kind: "check", name,
         source: box.text(), texts: textsAbove(stub) });
       if (!result) return;
@@ -114,7 +129,8 @@
     parts.say("", firstTime);
     stub.hidden = script.nextElementSibling.hidden = true;
     stub.after(box.place, parts.element);
-    cells.push({ cell: stub, text: box.text });
+    below(box, name, original, "Check");
+    cells.push({ cell: stub, text: () => isForeign(name) ? original : box.text() });
     const showDone = () => { done.textContent = read().done[name] ? "Done" : ""; };
     addEventListener("kept", showDone);
     showDone();
@@ -126,8 +142,9 @@
     const key = `${DOCUMENTATION_OPTIONS.pagename} ${original}`;
     const label = `Code cell ${cells.length + 1}`; // one of many in a list of buttons
     let box = null;
-    const text = () => box?.text() ?? original;
+    const text = () => isForeign(key) ? original : box?.text() ?? original;
     const run = async () => {
+      trust(key);
       const result = await parts.busily({ kind: "run", texts: [...textsAbove(cell), text()] });
       if (result && "restart" in result) parts.show(result.message || "It prints nothing.");
     };
@@ -138,6 +155,7 @@
         undo.forget();
       } });
       listing(cell).closest(".cell_input").after(box.place);
+      below(box, key, original, "Run");
       listing(cell).closest(".cell_input").hidden = true;
       edit.textContent = "Start over";
       edit.onclick = undo.press;

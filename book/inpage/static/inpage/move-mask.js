@@ -15,7 +15,6 @@
     const cells = words.map((query, i) => words.map((key, j) => {
       const cell = make("button", { type: "button" });
       cell.dataset.at = `${i} ${j}`;
-      cell.setAttribute("aria-label", `${query} sees ${key}`);
       cell.onclick = () => { // by key, or after the pointer that has painted it
         if (pressed !== cell) paint(i, j, !mask[i][j]);
         pressed = null;
@@ -53,6 +52,7 @@
       cells.forEach((line, i) => line.forEach((cell, j) => {
         cell.setAttribute("aria-pressed", mask[i][j]);
         cell.textContent = number(mask[i][j] ? SCORES[i][j] : -Infinity, 2);
+        cell.setAttribute("aria-label", `${words[i]} sees ${words[j]}: ${cell.textContent}`);
       }));
       svg.replaceChildren(...words.flatMap((word, i) => [
         label(60, 30 + SIDE * (i + 0.6), word, { "text-anchor": "end" }),

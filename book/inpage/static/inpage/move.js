@@ -1,4 +1,4 @@
-// What a reader moves by hand, with no Python: the parts that all four share.
+// What a reader moves by hand, with no Python: the parts that they share.
 // A page has a marked place for each; without scripts it stays hidden.
 Object.assign(inPage, (() => {
   const { all, make, data } = inPage;
@@ -57,6 +57,15 @@ Object.assign(inPage, (() => {
     const line = make("div", { className: "inpage-slider" }, shown, range, field);
     return { line, set };
   };
+  // A list to choose a word from.
+  const choice = (name, words, chosen) => {
+    const id = `choice-${all("select").length}-${name.replace(/\W/g, "")}`;
+    const list = make("select", { id }, ...words.map((word) => make("option", { textContent: word })));
+    list.onchange = () => chosen(list.value);
+    // Beside the list: a label around it would be read with all the words.
+    const element = make("div", {}, make("label", { htmlFor: list.id, textContent: name }), list);
+    return { element, choose: (word) => { list.value = word; } };
+  };
   const button = (textContent, onclick) => make("button", { type: "button", textContent, onclick });
   const buttons = (...children) => make("p", { className: "inpage-buttons" }, ...children);
 
@@ -95,5 +104,5 @@ Object.assign(inPage, (() => {
     }
   });
   const beside = (...children) => make("div", { className: "inpage-beside" }, ...children);
-  return { row, softmax, number, drawn, picture, label, slider, button, buttons, table, summary, move, beside };
+  return { row, softmax, number, drawn, picture, label, slider, choice, button, buttons, table, summary, move, beside };
 })());

@@ -1,7 +1,7 @@
 // How much of the book is done: a line in each chapter, all of it on the
 // first page, where it can be saved as a file and read again.
 (() => {
-  const { all, make, data, read, change, setDone } = inPage;
+  const { all, make, data, read, change, forget, setDone } = inPage;
   const FIRST = "chapters/index";
   const to = (page) => new URL(`${page}.html`, new URL(
     document.documentElement.dataset.content_root ?? "./", location.href)).href;
@@ -31,19 +31,20 @@
       offer.nextElementSibling.querySelector("pre").textContent)[1];
     const press = () => setDone(name, !read().done[name]);
     const mark = make("button", { type: "button", onclick: press });
-    mark.setAttribute("aria-label", `${name} is done`);
     const row = make("span", { className: "inpage-buttons inpage-mark" }, mark);
     offer.append(" ", row);
     return () => {
       const isDone = Boolean(read().done[name]);
       mark.textContent = isDone ? "Done" : "Mark as done";
+      mark.setAttribute("aria-label", `${mark.textContent}: ${name}`);
       mark.setAttribute("aria-pressed", isDone);
     };
   };
 
   // --- the first page ---
   const save = () => {
-    const file = new Blob([JSON.stringify(read(), null, 1)], { type: "application/json" });
+    const { typed, done } = read();
+    const file = new Blob([JSON.stringify({ typed, done }, null, 1)], { type: "application/json" });
     const link = make("a", { href: URL.createObjectURL(file),
       download: "attention-progress.json" });
     link.click();
@@ -58,17 +59,30 @@
     } catch { /* said below */ }
     if (!isTexts(given?.done) || !isTexts(given?.typed))
       return say("This file holds no progress that this page has saved.");
-    const here = read().typed;
-    const changed = Object.keys(given.typed).filter((name) =>
-      name in here && here[name] !== given.typed[name]);
+    const here = read();
+    const names = Object.keys(given.typed).filter((name) => here.typed[name] !== given.typed[name]);
+    const changed = names.filter((name) => name in here.typed);
     const isKept = changed.length && !confirm(`This browser holds another text for ${changed.length} of `
       + "the answers in the file. Take the file's, and lose those here?");
-    change((kept) => {
-      Object.assign(kept.done, given.done);
-      kept.typed = isKept ? { ...given.typed, ...kept.typed } : { ...kept.typed, ...given.typed };
+    const taken = isKept ? names.filter((name) => !changed.includes(name)) : names;
+    const known = everything();
+    const done = Object.keys(given.done).filter((name) => known.includes(name) && !here.done[name]);
+    const now = new Date().toISOString();
+    const why = change("file", (kept) => {
+      for (const name of done) kept.done[name] = given.done[name];
+      for (const name of taken) {
+        kept.typed[name] = given.typed[name];
+        kept.fromFile[name] = now; // somebody else's, perhaps: exercises.js doesn't run it unasked
+      }
     });
-    say(`Read from ${file.name}, and added to what was here.`);
+    if (why) {
+      forget("file");
+      return say(`Nothing was read from ${file.name}, because this browser's ${why}.`);
+    }
+    say(`Read from ${file.name}: ${count(taken, "text")} and ${count(done, "exercise")} marked as done.`
+      + (isKept ? ` Not read, as you chose: ${count(changed, "text")}.` : ""));
   };
+  const count = ({ length }, word) => `${length} ${word}${length === 1 ? "" : "s"}`;
 
   const onFirstPage = () => {
     const total = make("p");

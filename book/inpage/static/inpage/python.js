@@ -20,11 +20,18 @@ window.inPage = (() => {
   const waiting = []; // the same, in the order of their presses
   let count = 0;
 
+  // A worker from a file has no policy but what the host sends, and a plain host sends none; one
+  // from a blob has the policy of its page (book/inpage/policy.py).
   const start = () => {
-    const folder = new URL(data.python, location.href);
-    worker = new Worker(new URL("worker.mjs", folder), { type: "module" });
+    const script = new URL("worker.mjs", new URL(data.python, location.href));
+    const blob = new Blob([`import ${JSON.stringify(script.href)};`], { type: "text/javascript" });
+    const url = URL.createObjectURL(blob);
+    worker = new Worker(url, { type: "module", name: data.packages.join(" ") });
     isReady = false;
-    worker.onmessage = ({ data }) => take(data);
+    worker.onmessage = ({ data }) => {
+      URL.revokeObjectURL(url); // it has been read
+      take(data);
+    };
     worker.onerror = () => fail("the site has no worker.mjs");
   };
   const end = () => {

@@ -1,0 +1,1 @@
+"""What the course needs around attnlib: exercises, figures, measurements and their records."""

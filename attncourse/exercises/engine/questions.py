@@ -1,0 +1,78 @@
+"""predict: questions that a reader answers before a cell does."""
+
+import difflib
+import functools
+import importlib.util
+import pkgutil
+import textwrap
+
+from .. import entries
+from .message import WIDTH, wrap
+
+
+@functools.cache
+def by_chapter():
+    """{chapter's file name without its ending: its questions}, from
+    entries/cNN_subject/questions.py.
+    """
+    found = {}
+    for folder in pkgutil.iter_modules(entries.__path__):
+        package = f"{entries.__name__}.{folder.name}"
+        if folder.ispkg and importlib.util.find_spec(f"{package}.questions"):
+            found[folder.name.removeprefix("c")] = importlib.import_module(
+                f"{package}.questions"
+            ).QUESTIONS
+    return found
+
+
+def questions():
+    """All questions by name, in the order of the book."""
+    return {question.name: question for chapter in by_chapter().values() for question in chapter}
+
+
+def predict(name, choice=None):
+    """Print a question; or, with the letter of a choice, whether it is so and, if not, what it
+    takes for granted.
+    """
+    question = questions().get(name) if isinstance(name, str) else None
+    if question is None:
+        print(wrap(_no_question(name)))
+    else:
+        print(asked(question) if choice is None else wrap(answered(question, choice)))
+
+
+def asked(question):
+    """The question with its choices, as text."""
+    choices = [
+        textwrap.fill(f"{letter}) {choice.text}", WIDTH, subsequent_indent="   ")
+        for letter, choice in question.lettered.items()
+    ]
+    last = f'Pick one, then check it, for example: predict("{question.name}", "a")'
+    return "\n".join([wrap(question.text), "", *choices, "", wrap(last)])
+
+
+def answered(question, letter):
+    """Whether this choice is so, and why."""
+    choice = question.lettered.get(str(letter).strip(" ().").lower())
+    if choice is None:
+        return _no_choice(question, letter)
+    is_right = choice is question.lettered[question.right_letter]
+    return f"{choice.text} {'Yes.' if is_right else 'No.'} {choice.because}"
+
+
+def _no_choice(question, given):
+    *first, last = question.lettered
+    texts = {choice.text.lower(): letter for letter, choice in question.lettered.items()}
+    close = difflib.get_close_matches(str(given).lower(), texts, 1, 0.4)
+    did = f' Did you mean "{texts[close[0]]}"?' if close else ""
+    return f"{question.name} has the choices {', '.join(first)} and {last}; got {given!r}.{did}"
+
+
+def _no_question(name):
+    if not isinstance(name, str):
+        return (
+            'The first argument is the name of a question, in quotes, as in predict("longer_key").'
+        )
+    close = difflib.get_close_matches(name, questions(), 3, 0.5)
+    did = f"Did you mean {' or '.join(close)}?" if close else f"There are {', '.join(questions())}."
+    return f'There is no question called "{name}". {did}'

@@ -1,0 +1,16 @@
+import numpy as np
+
+from ...families.masks import triangle_cases
+from ...pages import written
+
+
+def decode_mask(n_q, n_k):
+    rows, columns = n_q, n_k
+    offset = n_k - n_q
+    query, key = np.arange(rows)[:, None] + offset, np.arange(columns)[None, :]
+    seen = key <= query
+    mask = seen
+    return mask
+
+
+EXERCISE = written(decode_mask, place=2, answer_axes="n_q n_k", dtype="bool", cases=triangle_cases)

@@ -1,0 +1,247 @@
+"""What readers of *Attention without storing the weights* predict."""
+
+from ...model import Choice, Question
+
+QUESTIONS = (
+    Question(
+        "memory_of_weights",
+        "Take attention with 8 heads of 64 features, 65,536 queries and 65,536 keys, in float32."
+        " How much memory do the weights take?",
+        (
+            Choice(
+                "Half a GiB.",
+                "That's the size of the queries, keys, values and output together. They grow with"
+                " n, but the weights grow with n².",
+            ),
+            Choice(
+                "16 GiB.",
+                "This assumes that all heads share one table of weights, but each of the 8 heads"
+                " has its own.",
+            ),
+            Choice("128 GiB.", "8 heads, 65,536 times 65,536 pairs, 4 bytes each."),
+            Choice(
+                "8 TiB.",
+                "This counts one weight per feature. But a query and a key have one weight in"
+                " each head, however many features there are.",
+            ),
+        ),
+        right="c",
+        shows="weights 128.000 GiB",
+    ),
+    Question(
+        "after_two_keys",
+        "Two of four keys have been read. What is u divided by the sum at this moment?",
+        (
+            Choice(
+                "Half of the output.",
+                "This assumes that the output grows key by key. It's a mean: u and the sum grow"
+                " together.",
+            ),
+            Choice(
+                "The output of attention over these two keys.",
+                "Both sums are complete for the keys read so far. The maximum cancels.",
+            ),
+            Choice(
+                "Nothing meaningful yet: no weight is known before the last key.",
+                "The weights over all four keys aren't known yet. But the weights over the first"
+                " two are, and they sum to 1.",
+            ),
+        ),
+        right="b",
+        shows="softmax of two:  [0.755 1.378]",
+    ),
+    Question(
+        "same_result",
+        "Streaming attention and the dense function get the same inputs in float64. How far apart"
+        " are their outputs?",
+        (
+            Choice(
+                "Not at all: all bits are equal.",
+                "That's true on paper. On a machine, terms that are shifted and added in another"
+                " way are rounded in other places.",
+            ),
+            Choice(
+                "In the last digits only.",
+                "On paper it's the same number. On a machine, only the rounding differs.",
+            ),
+            Choice(
+                "In the third or fourth digit: streaming is an approximation.",
+                "This confuses it with sparse or linear attention, which leave something out."
+                " Here every key is read, and counts with its exact weight.",
+            ),
+        ),
+        right="b",
+        shows="streamed close? True  all bits equal? False",
+    ),
+    Question(
+        "causal_share",
+        "Queries and keys are cut into 8 blocks each. How many of the 64 pairs of blocks must be"
+        " computed under a causal mask?",
+        (
+            Choice(
+                "64: what is hidden is masked afterwards.",
+                "This assumes that the mask always comes after the scores. If it hides a whole"
+                " block, none of the block's scores is needed.",
+            ),
+            Choice("36.", "1 for the first block of queries, 2 for the second, and so on up to 8."),
+            Choice(
+                "32: a causal mask hides half.",
+                "This forgets that the blocks on the diagonal are only partly hidden, so they"
+                " have to be computed.",
+            ),
+            Choice(
+                "28: those that lie entirely in the past.",
+                "This leaves out the blocks on the diagonal. In each of them, every query sees at"
+                " least itself.",
+            ),
+        ),
+        right="b",
+        shows="8 x   8 blocks:    36 are read",
+    ),
+    Question(
+        "which_size_counts",
+        "Blocks of 64 queries and 256 keys compute 62.5 % of a causal square of 1,024 positions."
+        " What share do blocks of 256 queries and 64 keys compute?",
+        (
+            Choice(
+                "Less: a finer cut along the keys follows the diagonal more closely.",
+                "The cut follows the last query of each block of 256, and most of these queries"
+                " end well before it.",
+            ),
+            Choice(
+                "The same.",
+                "On average, each query computes about half a block too much, and it's half of"
+                " the larger kind of block.",
+            ),
+            Choice(
+                "More: all 256 queries read as far as the last of them.",
+                "They do. But with 256 keys in a block, every query reads to the end of such a"
+                " block, which is just as much.",
+            ),
+            Choice(
+                "50 %: with blocks of 64 keys, nearly everything hidden is skipped.",
+                "This forgets the queries. Whatever a block of 256 queries computes for its last"
+                " query, it computes for its first one as well.",
+            ),
+        ),
+        right="b",
+        shows="256 queries x  64 keys: 62.50% of the square",
+    ),
+    Question(
+        "two_halves",
+        "One person has the output over the first half of the keys, another has the output over"
+        " the second half. How do they get the output over all keys?",
+        (
+            Choice(
+                "Their mean.",
+                "This assumes that both halves have the same weight. But a half with a large"
+                " score has more.",
+            ),
+            Choice(
+                "Their mean, weighted by the numbers of keys.",
+                "This counts the keys rather than their weights. For two halves, it's the plain"
+                " mean again.",
+            ),
+            Choice(
+                "Their mean, weighted by each half's sum of exponentials.",
+                "That sum is the half's denominator. Multiplied by it, an output is a sum of"
+                " vectors again.",
+            ),
+            Choice(
+                "They can't: the scores of all keys are needed once more.",
+                "This assumes that a softmax can't be split. Besides the other half's output, one"
+                " number is enough: its sum of exponentials.",
+            ),
+        ),
+        right="c",
+        shows="weighted by their sums: [2.335 0.293]",
+    ),
+    Question(
+        "lse_against_the_pair",
+        "In the backward pass, the weights are computed again in float32, once from the"
+        " log-sum-exp and once from the maximum and the sum, for scores near 10,000. How do their"
+        " largest relative errors"
+        " compare?",
+        (
+            Choice(
+                "They're equal: on paper it's the same number.",
+                "That's true on paper. On a machine, the two are rounded in different places.",
+            ),
+            Choice(
+                "The log-sum-exp is better: one number is rounded once.",
+                "It's rounded once, but coarsely, like every number near 10,000. That's an error"
+                " in the exponent, so it becomes a relative error of every weight.",
+            ),
+            Choice(
+                "The pair is better, by a factor of about ten.",
+                "The pair is better, but by more: near 10,000, numbers lie 8,192 times as far"
+                " apart as just above 1.",
+            ),
+            Choice(
+                "The pair is better, by a factor of hundreds or more.",
+                "The maximum is one of the scores, so it isn't rounded, and the sum is small."
+                " Only the log-sum-exp is both large and rounded.",
+            ),
+        ),
+        right="d",
+        shows="near 1e+04: off by 5e-04 with the lse, below 2e-06 with the pair",
+    ),
+    Question(
+        "finished_gradients",
+        "The forward pass has left the output and the log-sum-exp of all rows. The backward pass"
+        " has read the first of three blocks of keys. Which gradients are finished?",
+        (
+            Choice(
+                "None: the softmax ties all keys together.",
+                "It does, through sums over whole rows. But these are in the log-sum-exp and in"
+                " delta, and both are known.",
+            ),
+            Choice(
+                "The gradients of the block's own keys and values.",
+                "These keys and values meet all queries in this block, and no other block depends"
+                " on them.",
+            ),
+            Choice(
+                "The gradient of the queries.",
+                "A query meets the keys of every block, so its gradient gets a term from each.",
+            ),
+            Choice(
+                "All three, for this block.",
+                "This assumes that queries belong to a block of keys. But every query meets all"
+                " blocks.",
+                last=True,
+            ),
+        ),
+        right="b",
+        shows="key 5 has a part in the scores of blocks   [0]",
+    ),
+    Question(
+        "slower_in_pieces",
+        "Streaming computes the same products as the dense function, and the repairs as well. How"
+        " does its speed compare with the dense one, on a CPU?",
+        (
+            Choice(
+                "Slower for every length: it does more.",
+                "This assumes that only arithmetic takes time. For long inputs, the dense"
+                " function writes and reads a table that doesn't fit into the cache.",
+            ),
+            Choice(
+                "Equally fast: the products are the same.",
+                "This assumes that the products take nearly all of the time. The softmax between"
+                " them takes its share too, especially if its table is large.",
+            ),
+            Choice(
+                "Slower for short inputs, faster for long ones.",
+                "Each head and each block has its own fixed cost, which doesn't pay off for short"
+                " inputs. Long ones save far more in memory traffic.",
+            ),
+            Choice(
+                "Faster for every length: it needs less memory.",
+                "Less memory doesn't mean more speed at every size: a small table fits into the"
+                " cache anyway.",
+            ),
+        ),
+        right="c",
+        shows="n =   16: 0.17 times as fast",
+    ),
+)

@@ -1,0 +1,107 @@
+import numpy as np
+
+from ...families.inputs import given
+from ...model import FLOAT16, FLOAT32, LEADING, PLAIN, SQUARE, Case, normal
+from ...pages import written
+
+AXES = dict(x="n d")
+ZEROS = "a row of zeros"
+
+
+def quantize_cache(x):
+    wide = np.asarray(x, dtype=np.float64)
+    rows = wide
+    sizes = np.abs(rows)  #: the absolute values
+    top = sizes.max(axis=-1, keepdims=True)  #: the largest absolute values (one per row)
+    levels = 127
+    raw = top / levels
+    scale = np.where(raw == 0, 1.0, raw)  #: the scales (one per row)
+    units = rows / scale  #: the divided numbers
+    rounded = np.round(units)
+    codes = as_int8(rounded)
+    kept = scale
+    return codes, kept
+
+
+def as_int8(numbers):
+    """Whole numbers in 8 bits, as the usual machines convert them: beyond 127 they start again at
+    -128, and NaN becomes 0.
+    """
+    known = np.nan_to_num(numbers, nan=0.0, posinf=0.0, neginf=0.0)
+    return np.trunc(np.clip(known, -1e15, 1e15)).astype(np.int64).astype(np.int8)
+
+
+def divided(rows, scale, dtype):
+    """x / scale in x's own dtype."""
+    return np.asarray(rows.astype(dtype) / scale.astype(dtype), dtype=np.float64)
+
+
+def multiplied_first(rows, top, dtype):
+    """127 x / top in x's own dtype; 127 x may overflow."""
+    whole = np.where(top == 0, 1, top).astype(dtype)
+    return np.asarray(rows.astype(dtype) * np.array(127, dtype) / whole, dtype=np.float64)
+
+
+def span(rows):
+    return rows.max(axis=-1, keepdims=True) - rows.min(axis=-1, keepdims=True)
+
+
+def one_of(array):
+    """One number for the whole array, in the shape of the scales."""
+    return np.full_like(array[..., :1], array.max())
+
+
+EPSILONS = (1e-1, 1e-2, 1e-3, 1e-4, 1e-5, 1e-6, 1e-7, 1e-8, 1e-9, 1e-10, 1e-12, 1e-16, 1e-30)
+
+
+def _cases():
+    def case(aspect, *rows, dtype=np.float64, relative=0.0):
+        return Case(aspect, (np.array(rows, dtype),), relative=relative)
+
+    def drawn(aspect, *shape, seed, dtype=np.float64, order="C"):
+        return Case(aspect, (np.asarray(normal(*shape, seed=seed, dtype=dtype), order=order),))
+
+    # In none of these is x / scale within 0.002 of a half, which may go either way.
+    return [
+        case(PLAIN, [127, -64, 1, 0]),
+        case(PLAIN, [1, -3, 0.4], [10, 3, -4]),
+        case(PLAIN, [-254, 100, 2.6], [12.7, -3.06, 1.17]),
+        drawn(PLAIN, 5, 3, seed=100),
+        drawn(PLAIN, 7, 11, seed=111),
+        drawn(PLAIN, 7, 11, seed=114, order="F"),
+        drawn(PLAIN, 11, 37, seed=201),
+        drawn(SQUARE, 3, 3, seed=140),
+        drawn(SQUARE, 5, 5, seed=150),
+        drawn(LEADING, 2, 5, 3, seed=160),
+        drawn(LEADING, 2, 3, 7, 11, seed=170),
+        drawn(LEADING, 3, 2, 5, 3, seed=180, order="F"),
+        Case(LEADING, (np.concatenate([normal(2, 3, 5, seed=4), np.zeros((2, 1, 5))], axis=1),)),
+        case("one feature", [3], [-7]),
+        case("small rows", [1e-5, -2.52e-5, 3e-6], [0.004, -0.011, 0.0077]),
+        case("small rows", [1e-9, -3.6e-9]),
+        case("large rows", [50000, -61000, 1234]),
+        case(ZEROS, [0, 0], [1, -3]),
+        case(ZEROS, [0, 0, 0]),
+        given(FLOAT32, [[127, -64, 1, 0], [0, 0, 0, 0]], dtype=np.float32),
+        drawn(FLOAT32, 5, 7, seed=5, dtype=np.float32),
+        case(FLOAT16, [127, -64, 1, 0], dtype=np.float16, relative=1e-3),
+        *(case(FLOAT16, *rows, dtype=np.float16, relative=1e-3) for rows in HALVES),
+    ]
+
+
+# Divided in float16, some number of each of these is rounded to its neighbour, or overflows.
+HALVES = (
+    [[-73.5, 25.0, 103.125]],
+    [[0.23, 1.16, -1.09, -1.48, -0.87, 0.12, -0.8], [-0.49, -0.98, -0.62, -1.0, 0.37, 0.79, -0.48]],
+    [[-3680.0, -20736.0, -18528.0], [-3304.0, -27664.0, 13384.0], [0.0, 0.0, 0.0]],
+)
+
+
+EXERCISE = written(
+    quantize_cache,
+    place=7,
+    axes=AXES,
+    outputs=("codes", "scale"),
+    part_dtypes=("int8", "input"),
+    cases=_cases,
+)

@@ -1,0 +1,196 @@
+"""What readers of *Ring attention on several GPUs* predict."""
+
+from ...model import Choice, Question
+
+QUESTIONS = (
+    Question(
+        "gather_or_ring",
+        "There are 8 ranks. In one plan, each rank gathers the keys and values of all others and"
+        " then computes; in the other, they go round a ring. In which plan does a rank receive"
+        " more bytes?",
+        (
+            Choice(
+                "The first: every rank gets everything at once.",
+                "This confuses *at once* with *more*. In the ring every rank gets everything as"
+                " well, one part after the other.",
+            ),
+            Choice(
+                "The ring: each part is sent on again and again.",
+                "Each part is sent on 7 times and reaches 7 ranks. If it is gathered, the same 7"
+                " ranks receive it.",
+            ),
+            Choice(
+                "Both receive the same.",
+                "Either way, a rank receives the 7 parts of the others. What differs is how many"
+                " parts it holds at a time.",
+            ),
+        ),
+        right="c",
+        shows="ring:   receives 448 MiB, holds 128 MiB",
+    ),
+    Question(
+        "hidden_from",
+        "A GPU computes with one part while it sends that part on. Now we make each part twice as"
+        " long. What happens to the two times?",
+        (
+            Choice(
+                "Both double: twice as many keys are sent, and twice as many are read.",
+                "This forgets the queries. A rank has twice as many of them, too.",
+            ),
+            Choice(
+                "Sending doubles, computing grows fourfold.",
+                "Every query of a part meets every key of the other, so pairs grow with the"
+                " square, but keys don't.",
+            ),
+            Choice(
+                "Sending grows fourfold, computing doubles.",
+                "This puts the square in the wrong place: a rank sends keys and values, not pairs.",
+            ),
+            Choice(
+                "Both grow fourfold.",
+                "A rank sends one row for each key and each value, and there are only twice as"
+                " many of them.",
+            ),
+        ),
+        right="b",
+        shows="r =   4,096: compute  8.69, send 4.66",
+    ),
+    Question(
+        "idle_ranks",
+        "There is a causal mask, and each of 8 ranks has an eighth of the text, in order. Ranks"
+        " wait for each other at every step. For what share of the time does a rank compute, on"
+        " average?",
+        (
+            Choice(
+                "All of it: every rank gets the same number of keys.",
+                "The keys of all ranks come by, but those of later ranks are hidden: rank 0 may"
+                " read only its own part.",
+            ),
+            Choice(
+                "About half.",
+                "The last rank has something to do at each step, and all others wait for it; on"
+                " average a rank has about half as much to do.",
+            ),
+            Choice(
+                "An eighth: only the last rank has to compute.",
+                "The last rank has the most to do, but rank 6 has nearly as much.",
+            ),
+            Choice(
+                "Nearly all of it: hidden pairs are skipped, so every rank is done sooner.",
+                "What one rank saves isn't saved by all. At each step the slowest rank decides.",
+            ),
+        ),
+        right="b",
+        shows="contiguous: 0.53 of the time",
+    ),
+    Question(
+        "heads_or_ring",
+        "A model with 64 query heads that share 8 key heads runs on 8 ranks. Which sends fewer"
+        " bytes: a ring of keys and values, or exchanging positions for heads before attention and"
+        " back after it?",
+        (
+            Choice(
+                "Exchanging, by far: each number is sent once, and in the ring 7 times.",
+                "That's true with as many key heads as query heads. Here the ring sends a few"
+                " heads often, and the exchange many heads once.",
+            ),
+            Choice(
+                "The ring, by a little.",
+                "14 against 15.75 in the same unit: since eight query heads share each key head,"
+                " the ring's seven rounds cost a little less.",
+            ),
+            Choice(
+                "Neither: in the end every rank needs the same numbers.",
+                "This holds for gathering and the ring. In the exchange, a rank needs other"
+                " numbers: one key head at all positions.",
+            ),
+        ),
+        right="b",
+        shows="8 key heads:  ring 14.00, exchange 15.75",
+    ),
+    Question(
+        "backward_bytes",
+        "Forward, keys and values go round the ring. Backward, each rank must add its share to"
+        " the gradients of all keys and values. On 4 ranks in float32, how many times as many"
+        " bytes does the backward pass send as the forward pass?",
+        (
+            Choice(
+                "It sends none: keys and values were there already.",
+                "They came by and were passed on. No rank has room to keep them, which is why"
+                " there is a ring.",
+            ),
+            Choice(
+                "Once: gradients travel instead of the keys.",
+                "To compute its share of a gradient, a rank needs the scores, and for these it"
+                " needs the keys again.",
+            ),
+            Choice(
+                "Twice: keys and values, and as many gradients.",
+                "Nearly. But a gradient must also come home: it travels 4 times, whereas the keys"
+                " travel 3 times.",
+            ),
+            Choice(
+                "A little more than twice.",
+                "It takes 3 steps for keys and values, and 4 for their gradients, which come home"
+                " at the end: 7 instead of 3.",
+            ),
+        ),
+        right="d",
+        shows="4 ranks: 24,576 bytes forward, 57,344 backward",
+    ),
+    Question(
+        "running_sum_rounded",
+        "There are 32 ranks, and values of mean 0. The output so far is rounded to bfloat16 after"
+        " each of 31 merges. How large is the final error, compared with rounding once?",
+        (
+            Choice(
+                "The same: each merge is a mean, and means don't add up errors.",
+                "A mean makes old errors smaller, but each merge adds a new one.",
+            ),
+            Choice(
+                "About 4 times.",
+                "The output after t parts has the share t / 32 in the end, so early roundings"
+                " count less. In squares, the roundings add up to about half their number.",
+            ),
+            Choice(
+                "About 6 times: the square root of the number of roundings.",
+                "This counts all roundings equally. But what is rounded early has only a small"
+                " share in the end.",
+            ),
+            Choice(
+                "About 30 times: once for each rounding.",
+                "Errors with independent signs don't add up; their squares do.",
+            ),
+        ),
+        right="b",
+        shows="summed in bfloat16: 4.2 times",
+    ),
+    Question(
+        "one_query",
+        "A model writes a text, one word at a time. The cache of 131,072 positions lies on 8"
+        " GPUs, 16,384 on each. There is one query. What should travel?",
+        (
+            Choice(
+                "The keys and values, round the ring.",
+                "That's the plan for many queries. Here, a part of the cache would travel for a"
+                " single query, while all other ranks wait.",
+            ),
+            Choice(
+                "The query, and the outputs with their log-sum-exps.",
+                "Each GPU attends over its own keys, and 8 pairs are merged. The keys and values"
+                " would be about 16,000 times as many bytes.",
+            ),
+            Choice(
+                "The scores: then one GPU takes the softmax.",
+                "That GPU would need the values as well, or would have to send all the weights"
+                " back.",
+            ),
+            Choice(
+                "Nothing: the GPU with the last positions answers.",
+                "It would answer from an eighth of the text.",
+            ),
+        ),
+        right="b",
+        shows="16,257 times as many",
+    ),
+)

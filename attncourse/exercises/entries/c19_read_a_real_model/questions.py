@@ -1,0 +1,166 @@
+"""What readers of *Read a real model* predict."""
+
+from ...model import Choice, Question
+
+QUESTIONS = (
+    Question(
+        "longer_stream",
+        "The vector of one position becomes ten times as long, in the same direction. What happens"
+        " to what RMSNorm makes of it?",
+        (
+            Choice(
+                "It becomes ten times as long as well.",
+                "This treats RMSNorm as a linear map. It divides by a number that grows with the"
+                " vector.",
+            ),
+            Choice(
+                "It stays the same, up to eps.",
+                "The root mean square becomes ten times as large too, and the quotient stays.",
+            ),
+            Choice(
+                "It becomes a tenth as long.",
+                "This divides by the mean square and forgets the root.",
+            ),
+        ),
+        right="b",
+        shows="ten times as long: largest change 0.0000",
+    ),
+    Question(
+        "layer_of_the_answer",
+        "After which of the four layers, counted from 0, is the right word first the most likely"
+        " one?",
+        (
+            Choice(
+                "After layer 0: the words are known from the start.",
+                "The words are known, but which of the two nouns is meant isn't. That depends on"
+                " an adjective many positions earlier.",
+            ),
+            Choice(
+                "After layer 2.",
+                "Before it, the last position hasn't read either noun with the right weight.",
+            ),
+            Choice(
+                "After layer 3: only the last layer is trained to answer.",
+                "All layers are trained together, and each adds to the same stream. A layer that"
+                " has nothing left to do can leave the answer as it is.",
+            ),
+        ),
+        right="b",
+        shows="after layer 2: trophy",
+    ),
+    Question(
+        "normalised_limit",
+        "Queries and keys of 128 features are normalised by RMSNorm, with gains of 1. How large"
+        " can a score get, after the division by the root of 128?",
+        (
+            Choice(
+                "1, because normalised vectors have length 1.",
+                "RMSNorm makes the root of the *mean* square 1. The length is then the root of"
+                " 128, and the largest dot product 128.",
+            ),
+            Choice(
+                "About 11.3, the root of 128.",
+                "Both lengths are the root of 128, so the dot product is at most 128. Divided by"
+                " the root of 128, that's the root of 128.",
+            ),
+            Choice(
+                "There is no limit: the dot product depends on the data.",
+                "The direction depends on the data, but the length doesn't, and a dot product is"
+                " at most the product of the lengths.",
+            ),
+        ),
+        right="b",
+        shows="largest possible score: 11.31",
+    ),
+    Question(
+        "cap_or_cut",
+        "The scores of the trained model are limited to 10: once with a soft cap, and once by"
+        " cutting them off at ±10. Which of the two leaves more answers right?",
+        (
+            Choice(
+                "Cutting off: scores within the limits stay exactly as they are.",
+                "They do. But all scores beyond 10 become equal, and then their keys share the"
+                " weight equally.",
+            ),
+            Choice(
+                "The soft cap.",
+                "It changes every score, but of two scores the larger one stays larger, and in"
+                " this model large scores decide.",
+            ),
+            Choice(
+                "Neither: both limits are the same.",
+                "The limits are the same, but what happens within them isn't.",
+            ),
+        ),
+        right="b",
+        shows="soft cap 10: 0.79",
+    ),
+    Question(
+        "windows_in_which_layers",
+        "Half of the layers get a window of 8 positions: either layers 0 and 2, or layers 1 and 3."
+        " Nothing is trained again. Does it matter which half?",
+        (
+            Choice(
+                "No: in both cases two layers see everything, and pass on what they saw.",
+                "Passing on takes training. This model has put its long distances into certain"
+                " layers.",
+            ),
+            Choice(
+                "Yes: with windows in layers 1 and 3 it stays right, and with the others it fails.",
+                "Heads that look far back are in layers 0 and 2.",
+            ),
+            Choice(
+                "Yes: with windows in layers 0 and 2 it stays right, and with the others it fails.",
+                "It would be natural for early layers to look at neighbours. Here, they don't.",
+            ),
+        ),
+        right="b",
+        shows="windows in layers 1 and 3: 1.00",
+    ),
+    Question(
+        "sink_at_the_lse",
+        "The sink of a head equals the log-sum-exp of a row of scores. What do the row's weights"
+        " sum to?",
+        (
+            Choice(
+                "1, as in every softmax.",
+                "The sink is in the denominator, but no key gets its share.",
+            ),
+            Choice(
+                "1/2.",
+                "Exponentials of the scores and of the sink add up to the same: half of the whole"
+                " belongs to the keys.",
+            ),
+            Choice(
+                "It depends on how many keys there are.", "The log-sum-exp already counts all keys."
+            ),
+        ),
+        right="b",
+        shows="sum with the sink at the log-sum-exp: 0.500",
+    ),
+    Question(
+        "latent_cache",
+        "DeepSeek-V3 has 128 heads, whose keys and values have 128 features each (without the"
+        " rotated part). Instead, it caches 576 numbers for each position and layer. How much"
+        " smaller is that?",
+        (
+            Choice(
+                "About 4 times.",
+                "This compares 576 with 2,048 or so numbers, as for eight key heads. The model has"
+                " 128.",
+            ),
+            Choice(
+                "About 57 times.",
+                "Keys and values of all heads are 2 · 128 · 128 = 32,768 numbers, and 32,768 / 576"
+                " is 56.9.",
+            ),
+            Choice(
+                "About 114 times.",
+                "This counts keys and values for the first, and the latent vector for both"
+                " separately: 576 replaces keys *and* values together.",
+            ),
+        ),
+        right="b",
+        shows="times smaller: 56.9",
+    ),
+)

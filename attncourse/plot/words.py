@@ -1,0 +1,63 @@
+"""Words of a text, and how much its last word looks at each."""
+
+from attncourse.plot.common import COLORS, in_book_style, subplots
+from attncourse.plot.raw_scores import along
+
+HIGH = 98  # points of one text
+
+
+@in_book_style
+def looked_at(texts, rows, breaks):
+    """Texts, each a list of words, and the last word's weights `(n,)` for each; the first line of a
+    text has `breaks` words.
+
+    A word's ground is as dark as its weight is large, and arrows lead to those of at least 0.1.
+    Words in which the texts differ are bold, and so is the last one.
+    """
+    (axes,) = subplots(HIGH * len(texts) / 72, "a")
+    axes.set(xlim=(0, 6 * 72), ylim=(-HIGH * len(texts), 0))
+    axes.axis("off")
+    bold = {i for i, words in enumerate(zip(*texts)) if len(set(words)) > 1}
+    for number, (words, weights) in enumerate(zip(texts, rows)):
+        top = -HIGH * number - 33
+        placed = in_two_lines(axes, words, breaks, top, bold | {len(words) - 1})
+        for (x, y, text), weight in zip(placed, weights):
+            shade(text, weight)
+            if weight >= 0.1:
+                look(axes, placed[-1], (x, y), weight)
+
+
+def in_two_lines(axes, words, breaks, top, bold):
+    """(x, y, text) of each word."""
+    lines = ((words[:breaks], top, bold), (words[breaks:], top - 48, {i - breaks for i in bold}))
+    return [
+        (x, y, text) for line, y, bold in lines for x, text in along(axes, line, y, bold, size=14)
+    ]
+
+
+def shade(text, weight):
+    ground = {"boxstyle": "round,pad=0.15", "facecolor": COLORS["weights"], "linewidth": 0}
+    text.set_bbox({**ground, "alpha": float(weight)})
+    if weight > 0.5:
+        text.set_color("white")
+
+
+def look(axes, start, stop, weight):
+    """An arrow through the room between two lines, or over the words of one."""
+    (x, y, _), (to_x, to_y) = start, stop
+    is_above = to_y > y
+    axes.annotate(
+        "",
+        (to_x, to_y - 8 if is_above else to_y + 14),
+        (x, y + 14),
+        arrowprops={
+            "arrowstyle": "-|>,head_width=0.3,head_length=0.6",
+            "color": COLORS["weights"],
+            "linewidth": 0.5 + 1.7 * float(weight),
+            "connectionstyle": f"arc3,rad={0.06 if is_above else 0.3}",
+            "shrinkA": 0,
+            "shrinkB": 0,
+        },
+    )
+    axes.plot(x, y + 14, "o", color=COLORS["weights"], markersize=4)
+    axes.text(to_x, to_y + 17, f"{weight:.3f}", ha="center", fontsize=11, color=COLORS["weights"])

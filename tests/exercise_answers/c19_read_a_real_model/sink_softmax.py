@@ -1,0 +1,139 @@
+"""Answers to sink_softmax, written as learners write them."""
+
+import math
+
+import numpy as np
+
+from attncourse.exercises.engine.prove import Answers
+
+ANSWERS = answers = Answers("sink_softmax")
+
+
+@answers.right()
+def sink_plain(scores, sink):
+    s = sink[:, None, None]
+    m = np.maximum(scores.max(axis=-1, keepdims=True), s)
+    e = np.exp(scores - m)
+    return e / (e.sum(axis=-1, keepdims=True) + np.exp(s - m))
+
+
+@answers.right()
+def sink_as_a_column(scores, sink):
+    column = np.broadcast_to(sink.reshape(-1, 1, 1), scores.shape[:-1] + (1,))
+    both = np.concatenate([scores, column], axis=-1)
+    both = np.exp(both - both.max(axis=-1, keepdims=True))
+    return (both / both.sum(axis=-1, keepdims=True))[..., :-1]
+
+
+@answers.right()
+def sink_by_logaddexp(scores, sink):
+    wide = scores.astype(np.float64)
+    lse = np.logaddexp.reduce(wide, axis=-1, keepdims=True)
+    lse = np.logaddexp(lse, sink.astype(np.float64)[:, None, None])
+    return np.exp(wide - lse).astype(scores.dtype)
+
+
+@answers.right()
+def sink_row_by_row(scores, sink):
+    out = np.zeros_like(scores)
+    for index in np.ndindex(scores.shape[:-1]):
+        b = float(sink[index[-2]])
+        row = [float(v) for v in scores[index]]
+        top = max(row + [b])
+        powers = [math.exp(v - top) for v in row]
+        whole = sum(powers) + math.exp(b - top)
+        out[index] = [p / whole for p in powers]
+    return out
+
+
+@answers.wrong("no sink")
+def sink_ignored(scores, sink):
+    m = scores.max(axis=-1, keepdims=True)
+    m = np.where(np.isneginf(m), 0, m).astype(scores.dtype)
+    e = np.exp(scores - m)
+    total = e.sum(axis=-1, keepdims=True)
+    return np.divide(e, total, out=np.zeros_like(e), where=total > 0)
+
+
+@answers.wrong("maximum of the scores alone")
+def sink_without_its_maximum(scores, sink):
+    m = scores.max(axis=-1, keepdims=True)
+    e = np.exp(scores - m)
+    return e / (e.sum(axis=-1, keepdims=True) + np.exp(sink[:, None, None] - m))
+
+
+@answers.wrong("no maximum subtracted")
+def sink_naive(scores, sink):
+    e = np.exp(scores)
+    return e / (e.sum(axis=-1, keepdims=True) + np.exp(sink)[:, None, None])
+
+
+@answers.wrong("sink's weight kept")
+def sink_column_kept(scores, sink):
+    column = np.broadcast_to(sink.reshape(-1, 1, 1), scores.shape[:-1] + (1,))
+    both = np.concatenate([scores, column], axis=-1)
+    both = np.exp(both - both.max(axis=-1, keepdims=True))
+    return both / both.sum(axis=-1, keepdims=True)
+
+
+@answers.wrong("sinks along the keys")
+def sink_unshaped(scores, sink):
+    m = np.maximum(scores.max(axis=-1, keepdims=True), sink)
+    e = np.exp(scores - m)
+    return e / (e.sum(axis=-1, keepdims=True) + np.exp(sink - m))
+
+
+@answers.wrong("maximum not subtracted from the sink")
+def sink_unshifted(scores, sink):
+    m = scores.max(axis=-1, keepdims=True)
+    e = np.exp(scores - m)
+    return e / (e.sum(axis=-1, keepdims=True) + np.exp(sink)[:, None, None])
+
+
+@answers.wrong("1 added to the sum")
+def sink_plus_one(scores, sink):
+    m = scores.max(axis=-1, keepdims=True)
+    e = np.exp(scores - m)
+    return e / (e.sum(axis=-1, keepdims=True) + 1)
+
+
+@answers.wrong("no sink")
+def sink_undone(scores, sink):
+    s = sink[:, None, None]
+    m = np.maximum(scores.max(axis=-1, keepdims=True), s)
+    e = np.exp(scores - m)
+    w = e / (e.sum(axis=-1, keepdims=True) + np.exp(s - m))
+    return w / w.sum(axis=-1, keepdims=True)
+
+
+@answers.wrong("one sink for all heads")
+def sink_of_the_first_head(scores, sink):
+    s = sink[0]
+    m = np.maximum(scores.max(axis=-1, keepdims=True), s)
+    e = np.exp(scores - m)
+    return e / (e.sum(axis=-1, keepdims=True) + np.exp(s - m))
+
+
+@answers.wrong("no sink")
+def sink_shifting(scores, sink):
+    s = scores + sink[:, None, None]
+    e = np.exp(s - s.max(axis=-1, keepdims=True))
+    return e / e.sum(axis=-1, keepdims=True)
+
+
+@answers.wrong("dead rows uniform")
+def sink_dead_uniform(scores, sink):
+    s = sink[:, None, None]
+    m = np.maximum(scores.max(axis=-1, keepdims=True), s)
+    e = np.exp(scores - m)
+    w = e / (e.sum(axis=-1, keepdims=True) + np.exp(s - m))
+    alive = np.isfinite(scores).any(axis=-1, keepdims=True)
+    return np.where(alive, w, 1 / scores.shape[-1]).astype(scores.dtype)
+
+
+@answers.wrong("sign of the sink flipped")
+def sink_flipped(scores, sink):
+    s = -sink[:, None, None]
+    m = np.maximum(scores.max(axis=-1, keepdims=True), s)
+    e = np.exp(scores - m)
+    return e / (e.sum(axis=-1, keepdims=True) + np.exp(s - m))
