@@ -21,6 +21,7 @@ import sys
 import threading
 import time
 import warnings
+import weakref
 from dataclasses import replace
 from itertools import count
 from pathlib import Path
@@ -30,7 +31,7 @@ import numpy as np
 import pytest
 
 from attncourse.exercises import check, grade, hint, status
-from attncourse.exercises.engine import message
+from attncourse.exercises.engine import explain, message
 from attncourse.exercises.engine.find import exercises
 from attncourse.exercises.model import Case, Failure
 from attncourse.exercises.sandbox import answer, limit, surroundings
@@ -739,6 +740,22 @@ def test_same_answer_always():
 
     first = grade("softmax", function)
     assert all(grade("softmax", function) == first for _ in range(3))
+
+
+def test_what_is_kept_of_an_array_goes_with_it_even_if_its_callback_is_cut_short():
+    counted = explain.Kept(lambda array: array.copy())
+    array = np.arange(3.0)
+    place = id(array)
+    assert list(counted(array)) == [0, 1, 2]
+    # as a time limit or the recursion limit leaves it: the callback never ran
+    counted.known[place] = weakref.ref(array), counted.known[place][1]
+    del array
+    others = [np.arange(3.0) + k for k in range(1, 50)]
+    assert place in map(id, others), "no other array came to live in the same place"
+    for k, other in enumerate(others, start=1):
+        assert list(counted(other)) == [k, k + 1, k + 2]
+    del other, others
+    assert not counted.known
 
 
 def test_only_numpy_is_imported_and_hash_order_does_not_matter():

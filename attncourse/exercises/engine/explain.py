@@ -2,6 +2,7 @@
 returned.
 """
 
+import functools
 import weakref
 from dataclasses import dataclass, field
 
@@ -91,14 +92,21 @@ class Kept:
 
     def __call__(self, array):
         place = id(array)
-        if place not in self.known:
+        of, found = self.known.get(place, (None, None))
+        # Python drops a callback that a time limit or the recursion limit cuts short: what it should
+        # have taken out stays, and another array may come to live in the same place
+        if of is None or of() is not array:
             found = self.function(array)
             try:
-                gone = weakref.ref(array, lambda _: self.known.pop(place, None))
+                self.known[place] = weakref.ref(array, functools.partial(self.forget, place)), found
             except TypeError:  # a NumPy scalar
-                return found
-            self.known[place] = gone, found
-        return self.known[place][1]
+                pass
+        return found
+
+    def forget(self, place, of):
+        """Take out what was kept of an array that is gone, if the place isn't another one's by now."""
+        if self.known.get(place, (None,))[0] is of:
+            del self.known[place]
 
 
 @Kept
