@@ -272,6 +272,7 @@ class Exercise:
     def forget(self):
         """Let go of what was computed of its cases; it is computed again where it is needed."""
         self._cases, self._predictions, self._hypotheses, self._groups = None, {}, {}, {}
+        self._alike_parts = {}
         self._alike.cache_clear()
         self._shown.cache_clear()
 
@@ -284,6 +285,7 @@ class Exercise:
             ),
         )
         wider._cases, wider._predictions = self._cases, dict(self._predictions)
+        wider._alike_parts = dict(self._alike_parts)
         return wider
 
     def cannot_check(self):
@@ -403,9 +405,19 @@ class Exercise:
         try:
             with np.errstate(all="ignore"):
                 parts = as_arrays(self.apply(hypothesis, case, fresh_copy(case.args, wide)))
-                return tuple(self._narrow(part, case) for part in parts)
+                return self._once(tuple(self._narrow(part, case) for part in parts))
         except Exception as error:
             return Failure(type(error).__name__, str(error))
+
+    def _once(self, parts):
+        """The same parts, kept once for all hypotheses that predict them."""
+        if any(part.dtype.hasobject for part in parts):
+            return parts
+        said = tuple(
+            (part.dtype.str, part.shape, sha256(part.tobytes()).digest())
+            for part in parts
+        )
+        return self._alike_parts.setdefault(said, parts)
 
     def _narrow(self, part, case):
         """The prediction as the case's dtype can hold it: -1e9 is -inf in float16."""

@@ -89,6 +89,12 @@ def side(statement):
     return None
 
 
+def call_of(step):
+    """The call of a step with all that is known by then."""
+    steps, known = ast.Name("steps__", ast.Load()), ast.Call(ast.Name("locals", ast.Load()), [], [])
+    return ast.Call(ast.Subscript(steps, ast.Constant(step), ast.Load()), [known], [])
+
+
 def single(statement):
     """The assignments to one target each of "a = b = ..."."""
     targets = statement.targets if isinstance(statement, ast.Assign) else []
@@ -114,6 +120,7 @@ class Reference:
         self.path = Path(function.__code__.co_filename)
         self.signature = inspect.signature(function)
         self.arguments, self.globals = tuple(self.signature.parameters), function.__globals__
+        self.functions = {}  # {the steps that are not its own: the function that calls them}
         self.rows, self.first = (
             own_rows(self.path, function.__code__.co_firstlineno),
             function.__code__.co_firstlineno,
@@ -180,48 +187,59 @@ class Reference:
         return isinstance(line, Line) and step in line.reads
 
     def answer(self, do, *args):
-        return self._function(do, *args)
+        """What the function returns with these steps; those that are its own run as they stand."""
+        own = self.steps.get
+        others = tuple([name for name, step in vars(do).items() if step is not own(name)])
+        if others not in self.functions:
+            self.functions[others] = self._function(others)
+        return self.functions[others](do, *args)
 
-    @functools.cached_property
-    def _function(self):
-        """The function of the steps and the arguments."""
+    def _function(self, others):
+        """The function of the steps and the arguments, in which these steps are called."""
+        taken = [name for name in self.arguments if name in others]
         start = [
             "steps__ = vars(do__)",
             *["dtype = do__.dtype"] * ("dtype" not in self.arguments),
-            "given__ = dict(locals())",
-            *(f"{name} = steps__['{name}'](given__)" for name in self.arguments),
+            *["given__ = dict(locals())"] * bool(taken),
+            *(f"{name} = steps__['{name}'](given__)" for name in taken),
         ]
-        function = copy.deepcopy(self.tree)
-        function.body = ast.parse("\n".join(start)).body + self._stepwise(function.body)
-        function.args.args.insert(0, ast.arg("do__"))
+        function = copy.copy(self.tree)
+        function.body = ast.parse("\n".join(start)).body + self._stepwise(self.tree.body, others)
+        function.args = copy.copy(self.tree.args)
+        function.args.args = [ast.arg("do__"), *self.tree.args.args]
         found = {}
         module = ast.fix_missing_locations(ast.Module([function], []))
         exec(compile(module, f"<{self.tree.name} in steps>", "exec"), self.globals, found)
         return found[self.tree.name]
 
-    def _stepwise(self, body):
-        """The statements with every assignment made by its step."""
+    def _stepwise(self, body, others):
+        """The statements, and where another step takes the place of one, its call."""
         found = []
         for node in body:
             if side(node):
-                names, step = side(node)[0], ", ".join(side(node)[0])
-                lines = (
-                    ["return steps__['return'](locals())"]
-                    if step == "return"
-                    else [
-                        f"{step} = steps__['{step}'](locals())",
-                        *(
-                            f"{name} = steps__['{AFTER.format(name)}'](locals())"
-                            for name in names
-                            if self.owner[name] == step
-                        ),
-                    ]
+                names, value = side(node)
+                step = ", ".join(names)
+                made = call_of(step) if step in others else value
+                if step == "return":
+                    found.append(ast.Return(made))
+                    continue
+                targets = [ast.Name(name, ast.Store()) for name in names]
+                found.append(
+                    ast.Assign(
+                        targets if len(names) == 1 else [ast.Tuple(targets, ast.Store())], made
+                    )
                 )
-                found += ast.parse("if 1:\n " + "\n ".join(lines)).body[0].body
+                found += [
+                    ast.Assign([ast.Name(name, ast.Store())], call_of(AFTER.format(name)))
+                    for name in names
+                    if self.owner[name] == step and AFTER.format(name) in others
+                ]
                 continue
-            for part in ("body", "orelse") if not isinstance(node, ast.FunctionDef) else ():
-                if getattr(node, part, None):
-                    setattr(node, part, self._stepwise(getattr(node, part)))
+            if not isinstance(node, ast.FunctionDef):
+                parts = [part for part in ("body", "orelse") if getattr(node, part, None)]
+                node = copy.copy(node) if parts else node
+                for part in parts:
+                    setattr(node, part, self._stepwise(getattr(node, part), others))
             found.append(node)
         return found
 

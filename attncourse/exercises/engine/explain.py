@@ -278,7 +278,7 @@ class Matcher:
             imprecise,
             alternatives,
         )
-        self.known = {}
+        self.known, self.compared = {}, {}
         screen = exercise.screen()
         self.screened = any(one.index == screen and one.case.aspect == PLAIN for one in seen)
         self.order = range(len(seen))
@@ -291,16 +291,25 @@ class Matcher:
     def level(self, hypothesis, k):
         found = self.known.get((hypothesis, k))
         if found is None:
-            found = self._level(hypothesis, self.seen[k])
+            found = self._level(hypothesis, k)
             self.known[hypothesis, k] = found
         return found
 
-    def _level(self, hypothesis, seen):
-        wanted = self.exercise.predict((), seen.index)
-        found = compare(seen, self.exercise.predict(hypothesis, seen.index), wanted, self.imprecise)
-        if found < 2 and seen.case.extreme and seen.case.dtype in ("float16", "float32"):
-            narrow = self.exercise.predict(hypothesis, seen.index, wide=False)
-            found = max(found, compare(seen, narrow, wanted, self.imprecise))
+    def _level(self, hypothesis, k):
+        case, index = self.seen[k].case, self.seen[k].index
+        found = self._compare(k, self.exercise.predict(hypothesis, index))
+        if found < 2 and case.extreme and case.dtype in ("float16", "float32"):
+            narrow = self.exercise.predict(hypothesis, index, wide=False)
+            found = max(found, self._compare(k, narrow))
+        return found
+
+    def _compare(self, k, predicted):
+        """compare() of what was seen; many hypotheses share one prediction, which is kept."""
+        kept, found = self.compared.get((k, id(predicted)), (None, None))
+        if kept is not predicted:
+            wanted = self.exercise.predict((), self.seen[k].index)
+            found = compare(self.seen[k], predicted, wanted, self.imprecise)
+            self.compared[k, id(predicted)] = predicted, found
         return found
 
     def right(self, k):
