@@ -481,7 +481,24 @@ def test_neither_kind_knows_the_other():
 def test_each_problem_stands_in_its_chapter_as_it_is_printed(kind):
     function, said = {"break": ("expose", exposed), "repair": ("repair", repaired)}[kind]
     for name, page in pages(kind).items():
-        (path,) = CHAPTERS.glob(f"{page.path.parent.name[1:]}.ipynb")
+        (path,) = CHAPTERS.glob(f"{page.path.parent.name[1:3]}_*.ipynb")
         call = f'{function}("{name}")'
         (cell,) = (c for c in nbformat.read(path, 4).cells if call in c.source.splitlines())
         assert cell.outputs[0].text == said(name) + "\n", name
+
+
+def test_the_solutions_solve_each_problem():
+    calls = {
+        name: call
+        for path in CHAPTERS.glob("solutions/*.ipynb")
+        for cell in nbformat.read(path, 4).cells
+        for call, name in re.findall(
+            r'^((?:expose|repair)\("(\w+)".*)', cell.source, re.DOTALL | re.M
+        )
+        if cell.cell_type == "code"
+    }
+    assert set(calls) == {*problems(), *listings()}
+    for name, call in calls.items():
+        said = eval(call, {"expose": exposed, "repair": repaired})
+        right = "No smaller input does it" if name in problems() else f"{name}: repaired."
+        assert right in said, name
