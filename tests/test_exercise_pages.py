@@ -12,6 +12,7 @@ import pytest
 from attncourse.exercises import pages
 from attncourse.exercises.engine import changes
 from attncourse.exercises.engine.find import exercises
+from attncourse.exercises.engine.problem_pages import pages as problem_pages
 from attncourse.exercises.model import as_arrays, fresh_copy
 from attncourse.exercises.reference import Wrong
 from book.inpage.bundle import sources
@@ -280,9 +281,10 @@ def test_a_name_that_two_lines_make_is_refused(exercise):
         )
 
 
-def test_every_page_belongs_to_an_exercise_or_a_family():
+def test_every_page_belongs_to_an_exercise_or_a_problem():
     folder = pages.FAMILIES.parent / "entries"
-    for page in folder.glob("*/*.md"):
+    problems = {page.path for kind in ("break", "repair") for page in problem_pages(kind).values()}
+    for page in {*folder.glob("*/*.md")} - problems:
         assert page.stem in exercises() and page.with_suffix(".py").exists(), page
 
 

@@ -125,6 +125,28 @@ def test_cells_run_in_order_and_go_on_where_they_were(session):
     assert cells.run(["x = [5]", "x.append(2)", "x"])["message"] == "[5, 2]\n"
 
 
+def test_a_cell_that_imports_all_that_it_uses_waits_for_none_above(session):
+    said, cells = [], ["import math\nx = 1 / 0", "y = 1\nmath = 2"]
+    run = session.Session().run
+    assert run([*cells, "import ast\nast.Add.__name__"], said.append)["message"] == "'Add'\n"
+    assert said == []
+    for last in ("import ast\ny", "y + 0", "1 + 1"):
+        assert run([*cells, last], said.append)["message"] in ("1\n", "2\n")
+    assert said
+
+
+def test_problems_are_broken_and_repaired_in_a_page(session):
+    for call, said in (
+        ('expose("safe_division", [-7])', "safe_division: exposed, by 0.0011, by an input of"),
+        ('repair("slots", 17, "n = at + 1")', "slots: repaired. It is right on all 4"),
+        ('repair("slots", 17, "n = exit()")', "It calls exit()"),
+    ):
+        untouched = session.Untouched()
+        source = f"from attncourse.exercises import {call[:6]}\n\n{call}"
+        assert said in session.Session().run(["import torch\n1 / 0", source])["message"]
+        assert not untouched.has_changed()
+
+
 def test_what_fails_in_a_cell_above_is_passed_over(session):
     assert (
         session.Session().run(["x = 1\ngone()\ny = 2", "not python", "x + y"])["message"] == "3\n"

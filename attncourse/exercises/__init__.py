@@ -1,8 +1,10 @@
 """Exercises that say which mistake it is: check, grade, hint and status; questions to predict:
-predict.
+predict; wrong programs to break and to repair: expose and repair.
 """
 
+from .engine.breaking import expose
 from .engine.grading import Grade, check, grade, hint, status
 from .engine.questions import predict
+from .engine.repairing import repair
 
-__all__ = ["Grade", "check", "grade", "hint", "predict", "status"]
+__all__ = ["Grade", "check", "expose", "grade", "hint", "predict", "repair", "status"]

@@ -3,7 +3,7 @@
 import ast
 import symtable
 
-from book.inpage.worker.session import binds, statements, uses
+from book.inpage.worker.session import IMPORTS, binds, statements, uses
 
 ABSENT = {
     "concurrent",
@@ -15,7 +15,6 @@ ABSENT = {
     "torch",
     "triton",
 }
-IMPORTS = ast.Import, ast.ImportFrom
 
 
 def elsewhere(cells):

@@ -20,6 +20,7 @@ from attncourse.exercises.sandbox.call import Captured
 from attncourse.exercises.sandbox.statements import futures, remember, run
 
 LIBRARY = ("attncourse", "attnlib", "numpy")
+IMPORTS = ast.Import, ast.ImportFrom
 LONGEST = 20_000  # characters of what a cell prints
 NOT_HERE = "(A page has no {}: cells that need it run in Colab.)"
 
@@ -94,7 +95,7 @@ def binds(statement):
     """The names that a statement gives a meaning at the top level."""
     if isinstance(statement, (ast.FunctionDef, ast.ClassDef)):
         return {statement.name}
-    if isinstance(statement, (ast.Import, ast.ImportFrom)):
+    if isinstance(statement, IMPORTS):
         return {alias.asname or alias.name.split(".")[0] for alias in statement.names}
     return {
         name
@@ -116,6 +117,17 @@ def needed(answer, cells):
             chosen.append(statement)
             wanted |= uses(statement)
     return chosen[::-1]
+
+
+def rests_on_nothing(source, cells):
+    """Whether a cell imports something, and takes no name from the cells above."""
+    try:
+        tree = ast.parse(source)
+    except SyntaxError:
+        return False
+    own = {name for part in tree.body if isinstance(part, IMPORTS) for name in binds(part)}
+    above = {name for part in statements(cells) for name in binds(part)}
+    return bool(own) and not (uses(tree) - own) & above
 
 
 # ---------------------------------------------------------------- running
@@ -196,9 +208,12 @@ class Session:
 
     def run(self, cells, announce=lambda text: None):
         """Run the last of the cells, and before it those above that have not run as they stand
-        now.
+        now. One that imports all that it uses, as a problem's does, waits for none of them.
         """
         above = cells[:-1]
+        if above and rests_on_nothing(cells[-1], above):
+            text = Session().one(len(above), cells[-1])
+            return {"message": text, "restart": needs_restart(text, ())}
         if self.ran[: len(above)] != above[: len(self.ran)]:  # one of them was edited since
             self.__init__()
         for number in range(len(self.ran), len(above)):
@@ -236,7 +251,7 @@ class Session:
                     self.step(statement, file, False)
 
     def step(self, statement, file, last):
-        if isinstance(statement, (ast.Import, ast.ImportFrom)):
+        if isinstance(statement, IMPORTS):
             return self.take(statement, file)
         if not (last and isinstance(statement, ast.Expr)):
             return run(statement, self.space, file)

@@ -1,0 +1,199 @@
+"""expose: a wrong program, for which a reader writes the smallest input that shows it."""
+
+import functools
+import re
+from dataclasses import dataclass
+
+import numpy as np
+
+from . import legal
+from .message import WIDTH, indented, number, rows
+from .message import argument as as_text
+from .problem_pages import numbered, pages, paragraphs, unknown
+from .smallest import size, smallest
+
+LEAST = 1e-3  # a difference up to this may be rounding
+SHOWN = 12  # numbers of an array that a message shows
+
+
+@dataclass(frozen=True)
+class Problem:
+    """A wrong program beside the right one, and which inputs both take."""
+
+    page: object
+    arguments: tuple
+    wrong: object
+    right: object
+
+    def difference(self, inputs):
+        """(what the wrong program returns, what the right one does, how far apart they are)."""
+        returned, expected = (_called(f, inputs) for f in (self.wrong, self.right))
+        return returned, expected, apart(returned, expected)
+
+    def is_exposed_by(self, inputs):
+        return self.difference(inputs)[2] > LEAST
+
+    @functools.cached_property
+    def smallest(self):
+        """The smallest input that the search finds."""
+        sizes = (pair.split(" up to ") for pair in self.page.settings["search"].split(", "))
+        return smallest(self.is_exposed_by, self.arguments, {a: int(n) for a, n in sizes})
+
+
+def _called(function, inputs):
+    copies = {name: np.copy(v) if np.ndim(v) else v for name, v in inputs.items()}
+    with np.errstate(all="ignore"):
+        return np.asarray(function(**copies), dtype=float)
+
+
+def apart(a, b):
+    """The largest difference of two arrays; infinite where one of two numbers isn't finite."""
+    same = (a == b) | np.isnan(a) & np.isnan(b)
+    with np.errstate(invalid="ignore"):
+        gap = np.where(same, 0.0, np.abs(a - b))
+    return float(np.where(np.isnan(gap), np.inf, gap).max())
+
+
+@functools.cache
+def problems():
+    """{name: problem}, in the order of the book."""
+    return {name: _problem(page) for name, page in pages("break").items()}
+
+
+def _problem(page):
+    function = page.settings["function"]
+    right, wrong = (page.defined(title)[function] for title in ("Right", "Program"))
+    return Problem(page, legal.arguments(page.items("Input")), wrong, right)
+
+
+def expose(name, *args, **named):
+    """Print a wrong program and the inputs that it takes; or, with an input, whether that exposes
+    the program, by how much, and whether a smaller one does it too.
+    """
+    print(exposed(name, *args, **named))
+
+
+def exposed(name, *args, **named):
+    """What expose prints."""
+    problem = unknown(name, problems(), 'expose("one_maximum")')
+    if problem:
+        return paragraphs(problem)
+    problem = problems()[name]
+    if not args and not named:
+        return _asked(problem)
+    try:
+        inputs = legal.read(problem.arguments, args, named)
+    except legal.Illegal as error:
+        return paragraphs(f"{name}: not tried. {error}")
+    returned, expected, gap = problem.difference(inputs)
+    return (_told if gap > LEAST else _not_exposed)(problem, inputs, returned, expected, gap)
+
+
+def _asked(problem):
+    page, takes = problem.page, "".join(f"\n  {argument}" for argument in problem.arguments)
+    counted = any(argument.kind == "True and False" for argument in problem.arguments)
+    return "\n\n".join(
+        [
+            paragraphs(f"{page.name}: break it. {page.text}"),
+            numbered(page.code("Program")),
+            paragraphs(
+                f"The input:{takes}",
+                "Which is the smallest input that exposes it?"
+                + " Each True or False counts as a number." * counted
+                + " Try one, for example:",
+            ),
+            _call(page.name, page.settings["try"]),
+        ]
+    )
+
+
+def _call(name, inputs):
+    """The call with these arguments, as many of them to a line as fit."""
+    lines = [f'  expose("{name}"']
+    for argument in re.split(r", (?=\w+=)", inputs):
+        fits = len(lines[-1]) + len(argument) < WIDTH - 2
+        lines[-1:] = [f"{lines[-1]}, {argument}"] if fits else [lines[-1] + ",", f"    {argument}"]
+    return "\n".join(lines) + ")"
+
+
+def _not_exposed(problem, inputs, returned, expected, gap):
+    page = problem.page
+    if gap == 0:
+        found = "On this input, the wrong program returns exactly what the right one returns."
+    else:
+        found = (
+            f"On this input, the wrong program is off by {gap:.2g} at most. That may be"
+            f" rounding: only differences above {LEAST} count."
+        )
+    return "\n\n".join(
+        [
+            paragraphs(f"{page.name}: not exposed. {found}"),
+            _shown(inputs, ("both return", expected)),
+            paragraphs(f"Ask yourself: {page.prose('Ask')}"),
+        ]
+    )
+
+
+def _told(problem, inputs, returned, expected, gap):
+    page, count = problem.page, size(inputs)[0]
+    how_far = f"by {gap:.3g}" if np.isfinite(gap) else _without_bound(returned, expected)
+    return "\n\n".join(
+        [
+            paragraphs(
+                f"{page.name}: exposed, {how_far}, by an input of {_counted(count, 'number')}."
+            ),
+            _shown(inputs, ("returned", returned), ("right", expected)),
+            paragraphs(_compared(inputs, problem.smallest), page.prose("Why")),
+        ]
+    )
+
+
+def _without_bound(returned, expected):
+    """How far apart, where no number can say it."""
+    same = (returned == expected) | np.isnan(returned) & np.isnan(expected)
+    odd = ~same & ~(np.isfinite(returned) & np.isfinite(expected))
+    at = tuple(np.argwhere(odd)[0])
+    return f"with {number(returned[at])} where {number(expected[at])} is right"
+
+
+def _compared(inputs, least):
+    """Whether a smaller input does it too, and in what it is smaller."""
+    own, best = size(inputs), size(least)
+    if own < best:
+        return "That is even smaller than the smallest input that our own search has found."
+    if own == best:
+        return (
+            "No smaller input does it: our search found none with fewer numbers, and none as short"
+            " with smaller ones."
+        )
+    lead = "A smaller input does it too"
+    if own[0] > best[0]:
+        return (
+            f"{lead}: {_counted(best[0], 'number')} {'is' if best[0] == 1 else 'are'} enough, and"
+            f" yours has {own[0]}."
+        )
+    if own[1] > best[1]:
+        return f"A simpler input does it too: {_counted(best[0], 'whole number')} will do."
+    if own[2] > best[2]:
+        return (
+            f"{lead}: with {_counted(best[0], 'number')} none of which is larger than"
+            f" {number(best[2])} in size. Yours go to {number(own[2])}."
+        )
+    return (
+        f"{lead}, with some of the numbers closer to 0: their sizes add up to {number(best[3])},"
+        f" and those of yours to {number(own[3])}."
+    )
+
+
+def _counted(count, thing):
+    words = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine")
+    return f"{words[count] if count < len(words) else count} {thing}{'s' * (count != 1)}"
+
+
+def _shown(inputs, *results):
+    """The input and what comes out, a line each."""
+    lines = [as_text(name, value, most=SHOWN) for name, value in inputs.items()]
+    for label, array in results:
+        few = array.size <= SHOWN
+        lines.append(f"{label}: {rows(array) if few else f'an array of shape {array.shape}'}")
+    return "\n".join(map(indented, lines))

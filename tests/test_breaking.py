@@ -1,0 +1,504 @@
+"""expose and repair: wrong programs to break, and listings with one wrong line."""
+
+import itertools
+import re
+
+import nbformat
+import numpy as np
+import pytest
+
+from attncourse.exercises import expose, repair
+from attncourse.exercises.engine import breaking, legal, repairing, smallest
+from attncourse.exercises.engine.breaking import exposed, problems
+from attncourse.exercises.engine.problem_pages import pages, read
+from attncourse.exercises.engine.repairing import listings, repaired
+from attncourse.exercises.sandbox.call import Clock
+from book.notebooks import CHAPTERS
+
+
+def plain(text):
+    return " ".join(text.split())
+
+
+# --- expose -----------------------------------------------------------------
+
+EXPOSING = {
+    "zero_scores": (
+        ([[0]], [[True]]),
+        ([[0, 5]], [[True, False]]),
+        (np.zeros((3, 3)), np.tri(3) > 0),
+        ([[1.5], [0.0]], [[True], [True]]),
+    ),
+    "one_maximum": (
+        ([[0], [-746]],),
+        ([[1000, 0], [0, 1]],),
+        ([[5000.5, 1.0, 2.0], [3.0, 4.0, 0.0]],),
+        ([[373], [-373]],),
+    ),
+    "safe_division": (([-7],), ([1000],), ([-20.5, -21],), ([710, 0],)),
+    "running_sum": (([0, -1], 1), ([2, 1, 0], 1), ([5, 5, 1, 1], 2), ([100, 0, 50], 2)),
+    "large_negative": (
+        ([[100]], [[-100], [0]], [[1], [2]], [[True, False]]),
+        ([[1000, 0]], [[-15, 5], [0, 0]], [[1, 0], [0, 1]], [[True, False]]),
+        ([[1], [200]], [[-100], [3]], [[1], [-1]], [[True, True], [True, False]]),
+    ),
+    "ragged_tail": (
+        ([0], [[0]], [[1]], 2),
+        ([1, 2], [[1, 0], [0, 1], [1, 1]], [[3], [4], [5]], 2),
+        ([-1.5], [[2], [1], [0.5]], [[1, 0], [0, 1], [2, 2]], 4),
+    ),
+}
+NOT_EXPOSING = {
+    "zero_scores": (([[1, 2]], [[True, True]]), ([[0]], [[False]])),
+    "one_maximum": (([[0], [-745]],), ([[9999, -9999]],), ([[1, 2], [3, 4]],)),
+    "safe_division": (([-6],), ([0, 0, 0],), ([700, 1],)),
+    "running_sum": (([0, 0], 1), ([1, 0], 2), ([1, 2, 3], 1)),
+    "large_negative": (
+        ([[99]], [[-99], [0]], [[1], [2]], [[True, False]]),
+        ([[100]], [[-100], [0]], [[1], [1]], [[True, False]]),
+        ([[100]], [[-100], [0]], [[1], [2]], [[True, True]]),
+    ),
+    "ragged_tail": (([0], [[0]], [[0]], 2), ([1], [[1], [2]], [[3], [4]], 2)),
+}
+
+
+def cases(table):
+    return [(name, args) for name, found in table.items() for args in found]
+
+
+def test_each_problem_has_inputs_of_both_kinds():
+    assert set(EXPOSING) == set(NOT_EXPOSING) == set(problems())
+    assert all(len(found) >= 3 for found in EXPOSING.values())
+
+
+@pytest.mark.parametrize("name, args", cases(EXPOSING))
+def test_what_exposes_is_accepted_and_told_by_how_much(name, args):
+    said = plain(exposed(name, *args))
+    assert said.startswith(f"{name}: exposed, ") and "returned: " in said and "right: " in said
+    assert re.search(r"exposed, (by [\d.e+]+|with (NaN|-?inf|0) where \S+ is right), by an", said)
+    assert problems()[name].page.prose("Why") in said
+    assert "A smaller input" in said or "A simpler input" in said or "No smaller input" in said
+
+
+@pytest.mark.parametrize("name, args", cases(NOT_EXPOSING))
+def test_what_does_not_expose_gets_the_question(name, args):
+    said = plain(exposed(name, *args))
+    assert said.startswith(f"{name}: not exposed. On this input")
+    assert said.endswith(f"Ask yourself: {problems()[name].page.prose('Ask')}")
+
+
+def test_arguments_may_be_named_and_the_input_stays_as_it_is():
+    scores = np.array([[0.0, 1.0]])
+    mask = np.array([[True, False]])
+    assert "exposed, with -inf where 0 is right" in exposed(
+        "zero_scores", attn_mask=mask, scores=scores
+    )
+    assert scores.tolist() == [[0, 1]] and mask.tolist() == [[True, False]]
+
+
+SCORES = "one_maximum"
+ILLEGAL = [
+    (SCORES, ([1, 2],), {}, "must have two axes, (n_q, n_k); the shape of yours is (2,). Put it"),
+    (SCORES, ([[1, 2], [3]],), {}, "The rows of scores must all have the same length."),
+    (SCORES, ([["a"]],), {}, "scores must hold numbers; yours holds text."),
+    (SCORES, ([[True]],), {}, "scores must hold numbers; yours holds True and False."),
+    (SCORES, ([[1j]],), {}, "yours holds complex numbers."),
+    (SCORES, ([[np.nan]],), {}, "takes no NaN and no infinity"),
+    (SCORES, ([[20000]],), {}, "at most 10,000 in size; yours go to 20,000."),
+    (SCORES, ([[]],), {}, "scores is empty."),
+    (SCORES, (np.ones((50, 50)),), {}, "scores holds 2,500 numbers."),
+    (SCORES, ([[1]], [[2]]), {}, "The input consists of scores; got 2 arguments."),
+    (SCORES, (), {"score": [[1]]}, "no argument called score: the input is scores. Did you mean"),
+    (SCORES, ([[1]],), {"scores": [[1]]}, "scores is given twice."),
+    ("zero_scores", ([[1]],), {}, "attn_mask is missing: the input is scores and attn_mask."),
+    ("zero_scores", ([[1]], [[1]]), {}, "attn_mask must hold True and False; yours holds numbers."),
+    ("zero_scores", ([[1]], [[True, True]]), {}, "on the axis n_k; got 1 and 2."),
+    ("running_sum", ([1], 1.0), {}, "block_size must be a whole number; got 1.0."),
+    ("running_sum", ([1], 9), {}, "block_size must lie between 1 and 8; got 9."),
+    (
+        "large_negative",
+        ([[1]], [[1]], [[1]], [[False]]),
+        {},
+        "Row 0 of attn_mask is False throughout.",
+    ),
+]
+
+
+@pytest.mark.parametrize("name, args, named, said", ILLEGAL)
+def test_what_is_no_input_is_told_in_a_sentence(name, args, named, said):
+    message = plain(exposed(name, *args, **named))
+    assert message.startswith(f"{name}: not tried. ") and said in message
+
+
+@pytest.mark.parametrize(
+    "name, args, said",
+    [
+        (SCORES, ([[1000, 0], [0, 1]],), "two numbers are enough, and yours has 4."),
+        (SCORES, ([[0.5], [-746]],), "A simpler input does it too: two whole numbers will do."),
+        (SCORES, ([[0], [-746]],), "none of which is larger than 373 in size. Yours go to 746."),
+        (SCORES, ([[-373], [373]],), "No smaller input does it"),
+        ("safe_division", ([800],), "with one number none of which is larger than 7 in size."),
+        ("running_sum", ([1, -1], 1), "sizes add up to 2, and those of yours to 3."),
+        ("running_sum", ([1, 0], 1), "No smaller input does it"),
+    ],
+)
+def test_a_smaller_input_is_told_by_what_makes_it_smaller(name, args, said):
+    assert said in plain(exposed(name, *args))
+
+
+def test_an_input_that_beats_the_search_is_believed(monkeypatch):
+    monkeypatch.setitem(vars(problems()["safe_division"]), "smallest", {"scores": np.array([99.0])})
+    assert "even smaller than the smallest" in plain(exposed("safe_division", [-7]))
+
+
+# --- the smallest, by brute force ---
+
+
+def whole(shape, most):
+    """All arrays of whole numbers up to this size."""
+    for numbers in itertools.product(range(-most, most + 1), repeat=int(np.prod(shape))):
+        yield np.array(numbers, float).reshape(shape)
+
+
+def below(name, inputs):
+    """Those inputs, of fewer or smaller numbers than the search's, that expose the problem."""
+    problem = problems()[name]
+    bound, seen = smallest.size(problem.smallest), 0
+    for one in inputs:
+        if smallest.size(one) < bound:
+            seen += 1
+            if problem.is_exposed_by(one):
+                return one
+    assert seen
+    return None
+
+
+def named(name, *values):
+    return dict(zip([argument.name for argument in problems()[name].arguments], values))
+
+
+def test_nothing_is_smaller_than_a_zero_that_may_be_seen():
+    assert smallest.size(problems()["zero_scores"].smallest) == (2, 0, 0, 0)
+
+
+def test_the_smallest_for_one_maximum():
+    name, most = "one_maximum", 373
+    assert smallest.size(problems()[name].smallest) == (2, 0, most, 2 * most)
+    assert below(name, (named(name, np.array([[x]])) for x in range(-10000, 10001, 7))) is None
+    # two rows are told apart by their difference alone; two keys in one row by nothing
+    columns = (np.array([[a], [a - gap]]) for gap in range(0, 746) for a in (gap // 2, gap))
+    rows = (np.array([[a, -a]], float) for a in range(373))
+    assert below(name, (named(name, one.astype(float)) for one in (*columns, *rows))) is None
+
+
+def test_the_smallest_for_safe_division():
+    name = "safe_division"
+    assert problems()[name].smallest["scores"].tolist() == [-7]
+    assert below(name, (named(name, one) for one in whole((1,), 7))) is None
+
+
+def test_the_smallest_for_running_sum():
+    name = "running_sum"
+    assert smallest.size(problems()[name].smallest) == (3, 0, 1, 2)
+    inputs = [named(name, x, b) for x in whole((1,), 50) for b in range(1, 9)]
+    inputs += [named(name, x, b) for x in whole((2,), 2) for b in range(1, 9)]
+    assert below(name, inputs) is None
+
+
+def test_the_smallest_for_large_negative():
+    """A gap grows with the values' difference, so the largest difference stands for all."""
+    name, mask = "large_negative", np.array([[True, False]])
+    assert smallest.size(problems()[name].smallest) == (7, 0, 100, 201)
+    problem = problems()[name]
+    for q, k in itertools.product(range(-100, 101), repeat=2):
+        if abs(q) + abs(k) < 200:
+            key, value = np.array([[k], [0.0]]), np.array([[100.0], [-100.0]])
+            assert not problem.is_exposed_by(named(name, np.array([[q]]), key, value, mask))
+    alone = np.array([[True]])  # a single key has all the weight
+    inputs = (
+        named(name, q, k, v, alone)
+        for q in whole((1, 1), 3)
+        for k in whole((1, 1), 3)
+        for v in whole((1, 2), 1)
+    )
+    assert below(name, inputs) is None
+
+
+def test_the_smallest_for_ragged_tail():
+    name = "ragged_tail"
+    assert smallest.size(problems()[name].smallest) == (4, 0, 2, 3)
+    inputs = (
+        named(name, q, k, v, block)
+        for q in whole((1,), 2)
+        for k in whole((1, 1), 2)
+        for v in whole((1, 1), 2)
+        for block in range(1, 5)
+    )
+    assert below(name, inputs) is None
+
+
+def test_brute_force_finds_what_a_worse_search_leaves(monkeypatch):
+    worse = {"scores": np.array([[0.0], [-746.0]])}
+    monkeypatch.setitem(vars(problems()["one_maximum"]), "smallest", worse)
+    assert below("one_maximum", [named("one_maximum", np.array([[373.0], [-373.0]]))]) is not None
+
+
+@pytest.mark.parametrize(
+    "holds, found",
+    [
+        (lambda x: x.sum() >= 29, [29]),
+        (lambda x: len(x) > 1 and x[0] - x[1] >= 20, [10, -10]),
+        (lambda x: len(x) > 1 and x.prod() >= 36, [6, 6]),
+        (lambda x: x.size > 3, None),
+    ],
+)
+def test_the_search_lowers_what_it_can(holds, found):
+    arguments = legal.arguments(["`x`: numbers (n,), at most 1000 in size"])
+    least = smallest.smallest(lambda inputs: holds(inputs["x"]), arguments, {"n": 3})
+    assert (least and least["x"].tolist()) == found
+
+
+def test_fewer_numbers_come_before_whole_ones_and_these_before_small_ones():
+    inputs = ([0.5], [2000], [0.5, 0], [0, 3], [1, 3], [-4, 0], [0, 0, 0])
+    sizes = [smallest.size({"x": np.array(x), "mask": np.array([True])}) for x in inputs]
+    order = sorted(range(len(inputs)), key=sizes.__getitem__)
+    assert [inputs[i] for i in order] == [
+        [2000],
+        [0.5],
+        [0, 3],
+        [1, 3],
+        [-4, 0],
+        [0.5, 0],
+        [0, 0, 0],
+    ]
+
+
+# --- repair -----------------------------------------------------------------
+
+RIGHT = {
+    "padded_batch": (
+        (7, "scores = np.where(real[:, None, :], scores, -1e30)"),
+        (7, "    scores = np.where(real[:, np.newaxis], scores, -np.inf)"),
+        (7, "scores[~np.broadcast_to(real[:, None], scores.shape)] = -np.inf"),
+        (7, "scores += np.where(real, 0, -1e30)[:, None, :]"),
+        (7, "scores = np.where(np.expand_dims(real, 1), scores, -1e30)"),
+    ),
+    "heads_on_gpus": (
+        (13, "total += part + bias / world"),
+        (13, "total = total + part + bias * (rank == 0)"),
+        (13, "total += part if rank else part + bias"),
+        (14, "return total - (world - 1) * bias"),
+        (4, "total = np.zeros((n, d_model)) - (world - 1) * bias"),
+    ),
+    "old_terms": (
+        (11, "total = total * factor + powers.sum()"),
+        (11, "total = powers.sum() + factor * total"),
+        (11, "total *= factor; total += powers.sum()"),
+        (8, "factor = np.exp(top - new_top); total = total * factor"),
+    ),
+    "mean_loss": (
+        (10, "words += real.sum()"),
+        (10, "words += np.count_nonzero(real)"),
+        (10, "words = words + int(np.sum(real))"),
+        (10, "words += len(loss[real])"),
+    ),
+    "last_tile": (
+        (7, "for start in range(0, rows[-1] + 1, block_k):"),
+        (7, "for start in range(0, first + block_q, block_k):"),
+        (7, "for start in range(0, n, block_k):  # the mask does the rest"),
+        (7, "for start in range(0, min(first + block_q, n), block_k):"),
+    ),
+    "slots": (
+        (17, "n = self.length[slot]"),
+        (17, "n = at + 1"),
+        (17, "n = int(self.length[slot])"),
+        (17, "n = 1 + at  # with its own key"),
+    ),
+    "ring_step": (
+        (11, "if step < world:"),
+        (11, "if True:"),
+        (11, "if step >= 0:"),
+        (14, "return travelling[-1:] + travelling[:-1]"),
+    ),
+}
+WRONG = {
+    "padded_batch": (
+        (7, "scores = np.where(real[:, None, :], scores, 0)", "A score of 0 hides nothing"),
+        (7, "scores = np.where(real[..., None], scores, -np.inf)", "hidden input 1 of 4: texts"),
+        (6, "real = position <= lengths[:, None]", "Line 6 is right: entry (b, j) is True"),
+        (7, "scores = np.where(real[:, None, :], scores)", "It stops with an error. ValueError"),
+    ),
+    "heads_on_gpus": (
+        (13, "total += part", "Now the bias is gone."),
+        (13, "total += part - bias", "hidden input 1 of 5: 2 heads on 2 GPUs."),
+        (7, "for w_q, w_k, w_v, w_o in heads[rank:]:", "Line 7 is right: each GPU takes"),
+    ),
+    "old_terms": (
+        (11, "total = factor * (powers.sum() + total)", "rescaled too"),
+        (11, "total = 1.0", "expected: [1]"),
+        (10, "output = output + powers @ value", "Line 10 is right"),
+    ),
+    "mean_loss": (
+        (10, "words += 1", "This counts the batches"),
+        (10, "words += (loss > 0).sum()", "aren't 0"),
+        (9, "loss = lse - picked[..., 0]", "Line 9 is right"),
+    ),
+    "last_tile": (
+        (7, "for start in range(0, first + block_k, block_k):", "not on how many keys"),
+        (7, "for start in range(0, first + 2, block_k):", "n = 12, block_q = 8, block_k = 4."),
+        (10, "scores = scores", "Line 10 is right"),
+    ),
+    "slots": (
+        (17, "n = self.length[0] + 0", "whichever text asks"),
+        (17, "n = at", "zero-size array to reduction operation maximum"),
+        (10, "self.length[slot] = 0; self.key[slot] = 0", "Line 10 is right: a slot is empty"),
+        (17, "n = self.lengths[slot]", "AttributeError: 'Cache' object has no attribute"),
+    ),
+    "ring_step": (
+        (11, "if step > 0:", "each rank meets its own values twice"),
+        (11, "if step <= world - 2:", "It does what the old line did."),
+        (7, "for step in range(world + 1):", "Line 7 is right: each of the ranks'"),
+    ),
+}
+
+
+def test_each_listing_has_repairs_of_both_kinds():
+    assert set(RIGHT) == set(WRONG) == set(listings())
+    assert all(len(found) >= 3 for found in (*RIGHT.values(), *WRONG.values()))
+
+
+@pytest.mark.parametrize(
+    "name, line, new", [(name, *one) for name, found in RIGHT.items() for one in found]
+)
+def test_any_right_form_is_accepted(name, line, new):
+    said, listing = plain(repaired(name, line, new)), listings()[name]
+    assert said.startswith(f"{name}: repaired. It is right on all"), said
+    assert listing.page.prose("Why") in said
+    assert ("We had another line in mind" in said) == (line != listing.line)
+
+
+@pytest.mark.parametrize(
+    "name, line, new, part", [(name, *one) for name, found in WRONG.items() for one in found]
+)
+def test_a_wrong_repair_gets_its_sentence(name, line, new, part):
+    said = plain(repaired(name, line, new))
+    assert said.startswith(f"{name}: not yet. ") and part in said, said
+    assert ("is the wrong one, but this doesn't" in said) == (line == listings()[name].line)
+
+
+@pytest.mark.parametrize(
+    "args, said",
+    [
+        ((7,), "slots: not yet. Line 7 is right: there is room for each text"),
+        ((17,), 'line 17 is the wrong one. Now write it anew: repair("slots", 17, "the whole'),
+        ((17, "n = self.length.max()  # all"), "This is line 17 as it stands. It's the wrong one."),
+        ((10, "self.length[slot] = 0"), "This is line 10 as it stands. Line 10 is right"),
+        ((17, "n = = 3"), "the listing isn't Python any more: invalid syntax (line 17)"),
+        ((0, "x"), "The listing has the lines 1 to 20; got 0."),
+        ((3, "x"), "Line 3 is empty."),
+        (("n = =", 17), "isn't Python any more"),
+        ((17.0, "x"), "The second argument is the number of a line, from 1 to 20; got 17.0."),
+        ((17, 5), "The third argument is the whole new line, in quotes; got int."),
+        ((17, " "), "The new line is empty."),
+        ((17, "n = 1\nn = 2"), "Change one line only"),
+        ((17, "n = exit()"), "It calls exit()"),
+        ((17, "n = 1 / 0"), "ZeroDivisionError: division by zero line 17: n = 1 / 0"),
+    ],
+)
+def test_what_can_be_said_of_a_line(args, said):
+    assert said in plain(repaired("slots", *args))
+
+
+def test_an_endless_loop_is_ended(monkeypatch):
+    monkeypatch.setattr(repairing, "Clock", lambda: Clock(0.3))
+    said = plain(repaired("slots", 17, "while True: n = 1"))
+    assert "It didn't finish within" in said
+
+
+# --- both kinds, and their pages --------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "function, name, said",
+    [
+        (expose, "one_maximun", "Did you mean one_maximum?"),
+        (repair, "slot", "Did you mean slots?"),
+        (expose, "qqqq", "There are zero_scores, one_maximum,"),
+        (repair, "qqqq", "There are padded_batch,"),
+        (expose, 3, 'in quotes, as in expose("one_maximum")'),
+        (repair, None, 'in quotes, as in repair("ring_step")'),
+    ],
+)
+def test_a_name_that_is_none_gets_a_sentence(function, name, said, capsys):
+    function(name)
+    assert said in plain(capsys.readouterr().out)
+
+
+@pytest.mark.parametrize("name", problems())
+def test_a_problems_page_is_whole_and_its_call_exposes_nothing(name):
+    problem = problems()[name]
+    page = problem.page
+    assert page.prose("Ask").endswith("?") and page.prose("Why").endswith(".")
+    assert eval(f"exposed(name, {page.settings['try']})").startswith(f"{name}: not exposed.")
+    asked = exposed(name)
+    assert asked == exposed(name) and max(map(len, asked.splitlines())) <= 76
+    call = asked[asked.index("  expose(") :]
+    assert plain(call) == plain(f'expose("{name}", {page.settings["try"]})')
+
+
+@pytest.mark.parametrize("name", listings())
+def test_a_listings_page_is_whole(name):
+    listing = listings()[name]
+    page, lines = listing.page, listing.lines
+    others = {i for i, line in enumerate(lines, 1) if line.strip()} - {listing.line}
+    assert set(listing.why_right) == others and 10 <= len(lines) <= 20
+    assert page.prose("Why").endswith(".") and len(listing.known) >= 3
+    assert max(map(len, repaired(name).splitlines())) <= 76
+    before = listing.outcomes(listing.line, lines[listing.line - 1])
+    assert repairing._first_wrong(listing, before) is not None
+    for code, does in listing.known:
+        said = plain(repaired(name, listing.line, code))
+        assert does in said and "not yet" in said, code
+
+
+def test_a_page_that_lacks_something_is_told(tmp_path):
+    path = tmp_path / "break_x.md"
+    path.write_text("---\nfunction: f\n---\n# x\nText.\n", "utf-8")
+    with pytest.raises(ValueError, match="break_x.md has no section called Why"):
+        read(path, "x").prose("Why")
+    with pytest.raises(ValueError, match="must begin with # y; got # x"):
+        read(path, "y")
+    with pytest.raises(ValueError, match="no argument is written like this"):
+        legal.arguments(["`x`: words"])
+
+
+def test_neither_kind_knows_the_other():
+    for one, other in ((breaking, "repairing"), (repairing, "breaking")):
+        assert not any(other in str(value) for value in vars(one).values() if callable(value))
+
+
+@pytest.mark.parametrize("kind", ["break", "repair"])
+def test_each_problem_stands_in_its_chapter_as_it_is_printed(kind):
+    function, said = {"break": ("expose", exposed), "repair": ("repair", repaired)}[kind]
+    for name, page in pages(kind).items():
+        (path,) = CHAPTERS.glob(f"{page.path.parent.name[1:3]}_*.ipynb")
+        call = f'{function}("{name}")'
+        (cell,) = (c for c in nbformat.read(path, 4).cells if call in c.source.splitlines())
+        assert cell.outputs[0].text == said(name) + "\n", name
+
+
+def test_the_solutions_solve_each_problem():
+    calls = {
+        name: call
+        for path in CHAPTERS.glob("solutions/*.ipynb")
+        for cell in nbformat.read(path, 4).cells
+        for call, name in re.findall(
+            r'^((?:expose|repair)\("(\w+)".*)', cell.source, re.DOTALL | re.M
+        )
+        if cell.cell_type == "code"
+    }
+    assert set(calls) == {*problems(), *listings()}
+    for name, call in calls.items():
+        said = eval(call, {"expose": exposed, "repair": repaired})
+        right = "No smaller input does it" if name in problems() else f"{name}: repaired."
+        assert right in said, name
