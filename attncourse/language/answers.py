@@ -8,6 +8,7 @@
 
 from __future__ import annotations
 
+import textwrap
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
@@ -137,13 +138,9 @@ class Part:
         return self.yours is not None and not self.problem
 
     @property
-    def whose(self) -> str:
-        """Whose function runs here, and why, in one line."""
-        if self.yours is None:
-            return "the library's"
-        if self.problem:
-            return f"the library's, because {self.problem}"
-        return f"yours, although it {self.differs}" if self.differs else "yours"
+    def why(self) -> str:
+        """What there is to say about the reader's function; "" if it does what it should."""
+        return self.problem or (f"it {self.differs}" if self.differs else "")
 
 
 def _copied(arg):
@@ -204,6 +201,12 @@ class Assembled(Decoder):
     parts: dict[str, Part]
     way = WAYS[0]  # how a new word attends to the cache
 
+    def __call__(self, *args, **options):
+        """As a decoder; each of the reader's functions has the time of a check."""
+        for part in self.parts.values():
+            part.clock = Clock()
+        return super().__call__(*args, **options)
+
     def attend(self, i, w, x, cache, edited):
         """As a decoder; a single new word uses the function of `way`."""
         if cache is None or not len(cache) or x.shape[-2] > 1:
@@ -232,14 +235,14 @@ class Assembled(Decoder):
         way: what a new word attends with, "decode_step", "streaming_attention" or
             "grouped_query_attention".
         """
-        self.renew(way)
-        return decode(self.generate(encode(text), use_cache=use_cache))
+        self.way, tokens = way, encode(text)
+        whole = decode([*tokens, *self.generate(tokens, use_cache=use_cache)])
+        return whole.removeprefix(decode(tokens)).strip()
 
-    def write(self, text: str = "", seed: int = 0, p: float = 0.9, count: int = 30) -> str:
+    def write(self, text: str = "", seed: int = 0, p: float = 0.9, count: int = 60) -> str:
         """A text that begins like this one, each word drawn from the likely ones (`top_p_scores`),
         up to the end of its text.
         """
-        self.renew()
         random, cache, tokens = np.random.default_rng(seed), self.new_cache(), encode(text)
         read = list(tokens)
         for _ in range(count):
@@ -254,21 +257,13 @@ class Assembled(Decoder):
 
     def looks_at(self, text: str, layer: int = LAYER, head: int = HEAD):
         """(words, weights): what the last word of the text looks at in this head."""
-        self.renew()
         tokens = encode(text)
         return words(tokens), self(tokens).layers[layer].weights[head, -1]
 
     def losses(self, tokens):
         """The loss at each word but the first of texts of equal length: `(batch, n - 1)`."""
-        self.renew()
         logits = self(tokens[:, :-1]).logits.astype(np.float64)
         return self.parts["cross_entropy"](logits, tokens[:, 1:])
-
-    def renew(self, way=WAYS[0]):
-        """The time of each of the reader's functions begins anew."""
-        self.way = way
-        for part in self.parts.values():
-            part.clock = Clock()
 
 
 def assemble(functions: Mapping[str, Callable], anyway=()) -> Assembled:
@@ -282,6 +277,8 @@ def assemble(functions: Mapping[str, Callable], anyway=()) -> Assembled:
     if unknown:
         raise ValueError(f"the model has no step {unknown[0]!r}; its steps are {', '.join(NAMES)}")
     parts = {step.name: Part(step, functions.get(step.name), step.name in names) for step in STEPS}
+    for name, problem in getattr(functions, "problems", {}).items():  # of answer_files.collect
+        parts[name].problem = f"yours can't be defined here: {problem}"
     base = decoder.load()
     model = Assembled(base.sizes, base.parameters, _functions(parts))
     model.parts = parts
@@ -311,12 +308,11 @@ def _functions(parts):
 def _try_out(model):
     """Let every step run once, on a text, on two texts at a time and while writing."""
     tokens = encode(TRIAL)
-    for way in WAYS:
-        model.renew(way)
+    for model.way in WAYS:
         cache = model.new_cache()
         model(tokens[:-1], cache)
         model(tokens[-1:], cache)
-    model.renew()
+    model.way = WAYS[0]
     cache = model.new_cache()
     model(tokens[:-2], cache)
     model(tokens[-2:], cache)  # two new words at a time: the mask of decoding
@@ -333,5 +329,8 @@ def report(model: Assembled) -> str:
     parts = list(model.parts.values())
     width = max(map(len, NAMES))
     lines = [f"{sum(part.is_yours for part in parts)} of {len(parts)} steps are yours."]
-    lines += [f"{part.step.name:{width}}  {part.whose}" for part in parts]
+    for part in parts:
+        whose = "yours" if part.is_yours else "the library's"
+        lines.append(f"{part.step.name:{width}}  {whose}")
+        lines += textwrap.wrap(part.why, 72, initial_indent="    ", subsequent_indent="    ")
     return "\n".join(lines)
