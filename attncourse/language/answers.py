@@ -161,7 +161,8 @@ def _in_form(answer, wanted):
     if answer.nothing or answer.other:
         return None, f"yours returns {answer.other or answer.nothing}"
     if len(answer.pieces) != len(parts):
-        return None, f"yours returns {len(answer.pieces)} arrays instead of {len(parts)}"
+        count = f"{len(answer.pieces)} array{'s' * (len(answer.pieces) != 1)}"
+        return None, f"yours returns {count} instead of {len(parts)}"
     found = []
     for piece, part in zip(answer.pieces, map(np.asarray, parts)):
         if piece.values.shape != part.shape:
