@@ -147,6 +147,46 @@ def test_problems_are_broken_and_repaired_in_a_page(session):
         assert not untouched.has_changed()
 
 
+COLLECT = "from attncourse.language import answer_files\nmine = answer_files.collect()"
+
+
+def handed(**typed):
+    return json.dumps({"typed": typed})
+
+
+def test_cells_that_collect_answers_find_those_of_the_browser(session, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    cells, said = session.Session(), []
+    above = ["print('above')", COLLECT]
+    assert cells.run([*above, "[*mine]"], said.append)["message"] == "[]\n"
+    cells.hand_over(handed(softmax="def softmax(scores):\n    return 1"))
+    assert cells.run([*above, "[*mine]"], said.append)["message"] == "['softmax']\n"
+    assert len(said) == 4  # other answers: all of it has run again
+    cells.hand_over(handed(softmax="def softmax(scores):\n    return 1"))
+    assert cells.run([*above, "[*mine]", "mine['softmax'](0)"], said.append)["message"] == "1\n"
+    assert len(said) == 4
+
+
+def test_a_model_is_asked_and_says_whose_its_steps_are(session, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    cells = session.Session()
+    wrong = "def softmax(scores):\n    return np.exp(scores)"
+    right = "def av_product(weights, value):\n    return weights @ value"
+    cells.hand_over(handed(softmax=wrong, av_product=right))
+    text = words.TEXT.format(first="trophy", second="suitcase", adjective="big")
+    found = cells.model(json.dumps({"text": text}))
+    assert found["answer"] == "trophy." and found["weights"][2] == 0.989
+    assert [step["name"] for step in found["steps"] if step["yours"]] == ["av_product"]
+    assert {step["name"]: step["why"] for step in found["steps"] if step["why"]}.keys() == {
+        "softmax"
+    }
+    found = cells.model(json.dumps({"text": text, "anyway": True}))
+    assert [step["name"] for step in found["steps"] if step["yours"]] == ["softmax", "av_product"]
+    assert max(found["weights"]) > 1.5
+    assert cells.model(json.dumps({"text": "The", "seed": 2}))["written"].startswith("The ring")
+    assert json.dumps(found)  # nothing of NumPy's
+
+
 def test_what_fails_in_a_cell_above_is_passed_over(session):
     assert (
         session.Session().run(["x = 1\ngone()\ny = 2", "not python", "x + y"])["message"] == "3\n"
@@ -425,6 +465,17 @@ def test_only_pages_that_use_the_trained_model_load_it():
         data = site.runtime_data(lambda path, resource: path, ["", cell])
         assert ("attnlib-model" in data["packages"]) is has_model, cell
         assert data["bytes"] == bundle.sizes(has_model)[0]
+
+
+@needs_runtime
+def test_only_pages_that_collect_answers_are_handed_them():
+    for cell, is_handed in (
+        ("from attncourse.language import answer_files, answers", True),
+        ("from attncourse.language import answers", False),
+    ):
+        data = site.runtime_data(lambda path, resource: path, ["", cell])
+        assert ("answers" in data) is is_handed
+        assert not is_handed or "softmax" in data["answers"]
 
 
 def test_each_part_has_a_licence():

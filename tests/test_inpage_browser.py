@@ -472,6 +472,69 @@ def test_what_comes_from_a_file_is_not_run_unasked(page, address, tmp_path):
     assert marks.all_inner_texts() == [f"{FROM_A_FILE} Run here."]
 
 
+# --- a model made of answers ---
+
+MODEL_PAGE = "chapters/21_a_model_made_of_your_answers.html"
+WEIGHTED = answer("return weights @ value", "av_product", "weights, value")
+WATCHED = """window.sent = [];
+    const post = Worker.prototype.postMessage;
+    Worker.prototype.postMessage = function (question) {
+        sent.push(JSON.stringify(question));
+        post.call(this, question);
+    };"""
+
+
+def keep(page, address, typed, from_file=()):
+    """Answers as if they had been typed in other chapters, or read from a file."""
+    page.goto(address + "chapters/index.html")
+    kept = {"typed": typed, "done": {}, "fromFile": dict.fromkeys(from_file, "2026-01-01")}
+    page.evaluate(
+        "kept => localStorage.setItem(`answers in ${new URL(document.documentElement.dataset"
+        ".content_root, location.href).pathname}`, JSON.stringify(kept))",
+        kept,
+    )
+
+
+def test_a_model_is_made_of_the_answers_that_the_browser_keeps(page, address):
+    page.add_init_script(WATCHED)
+    typed = {"softmax": PLAIN, "av_product": WEIGHTED, "raw_scores": "theirs = 1"}
+    keep(page, address, typed, ["raw_scores"])
+    page.goto(address + MODEL_PAGE)
+    cell = page.locator(".bd-article .cell", has_text="answers.report(model)").first
+    cell.get_by_role("button", name="Run", exact=True).click()
+    said = cell.locator(".inpage-output:not([hidden])")
+    said.wait_for()
+    assert said.text_content().startswith("2 of 16 steps are yours.")
+    assert "theirs" not in "".join(page.evaluate("sent"))
+
+
+def test_the_box_asks_the_model_and_lets_it_write(page, address):
+    undivided = answer("return np.exp(scores - scores.max(axis=axis, keepdims=True))")
+    keep(page, address, {"softmax": undivided, "av_product": WEIGHTED, "rotary": "x"}, ["rotary"])
+    page.goto(address + MODEL_PAGE)
+    panel = page.locator("[data-move=model]")
+    panel.get_by_text(
+        "This browser keeps your answers to 2 of the 16 steps. Not counted: 1"
+    ).wait_for()
+    said = panel.locator(".inpage-said")
+    panel.get_by_role("button", name="Ask it").click()
+    panel.get_by_text("1 of 16 steps are yours").wait_for()
+    assert said.text_content() == "What is too big? The trophy."
+    assert panel.locator("tbody td").first.text_content() == "0.989"
+    panel.get_by_label("It is too").select_option("small")
+    assert said.text_content() == ""
+    panel.get_by_role("button", name="Ask it").click()
+    panel.get_by_text("What is too small? The suitcase.").wait_for()
+    panel.get_by_role("button", name="Let it write").click()
+    panel.get_by_text("The window above the bridge is green.").wait_for()
+    panel.get_by_label("even if they give other numbers").check()
+    panel.get_by_role("button", name="Ask it").click()
+    panel.get_by_text("2 of 16 steps are yours").wait_for()
+    assert "suitcase" not in said.text_content()
+    panel.locator("summary").click()
+    panel.get_by_role("row", name="softmax yours: it gives other numbers").wait_for()
+
+
 # --- what cannot be kept ---
 
 FILL = """() => {

@@ -51,6 +51,24 @@ def all_right(decoder: Decoder, texts: list[Text]) -> np.ndarray:
     return (wins | ~is_answer).all(axis=-1)
 
 
+def answered(decoder: Decoder, texts: list[Text]) -> np.ndarray:
+    """Booleans, one for each text: read up to its last answer, the decoder goes on with that
+    answer's first word.
+
+    The answer isn't in what it reads, so a decoder with a leaking mask can't copy it.
+    """
+    groups: dict[int, list[int]] = {}
+    for row, each in enumerate(texts):
+        begins = max(i for i, (a, b) in enumerate(zip(each.is_answer, each.is_answer[1:])) if b > a)
+        groups.setdefault(begins + 1, []).append(row)
+    found = np.zeros(len(texts), dtype=bool)
+    for length, rows in groups.items():
+        tokens = np.array([[numbers()[word] for word in texts[row].words[:length]] for row in rows])
+        answer = [numbers()[texts[row].words[length]] for row in rows]
+        found[rows] = decoder(tokens).logits[:, -1].argmax(axis=-1) == answer
+    return found
+
+
 def accuracy(decoder: Decoder, count: int = 200, held_out: bool = True, seed: int = 1) -> dict:
     """For each kind, the share of `count` texts with every answer right."""
     shares = {}

@@ -1,4 +1,4 @@
-"""Places where a reader moves something by hand, with no Python: after the figure of a cell.
+"""Places where a reader moves something by hand, and asks a model: after the figure of a cell.
 
 The notebooks do not know of them; the page's scripts fill them, and where no script runs nothing is
 shown there.
@@ -18,7 +18,9 @@ PLACES = {  # page: (id of the cell, what is moved: static/inpage/move-*.js)
     "chapters/03_softmax": ("code-094", "softmax"),
     "chapters/07_one_pass": ("code-16", "online"),
     "chapters/08_av_product": ("code-26", "hull"),
+    "chapters/21_a_model_made_of_your_answers": ("figure-map", "model"),
 }
+SENTENCE = {"words", "model"}  # what shows the sentence of the trophy
 PLACE = '<div class="inpage-move" data-move="{}" hidden></div>'
 
 
@@ -54,17 +56,21 @@ def scripts(pagename):
     """The scripts of this page's place, and of no other's."""
     if pagename not in PLACES:
         return ()
-    return ("move.js", f"move-{PLACES[pagename][1]}.js")
+    kind = PLACES[pagename][1]
+    sentence = ("move-sentence.js",) * (kind in SENTENCE)
+    return ("move.js", *sentence, f"move-{kind}.js")
 
 
 def data(pagename):
     """What the scripts of this page's place read."""
     if pagename not in PLACES:
         return {}
-    return {
-        "colors": COLORS,
-        **({"words": words.table()} if PLACES[pagename][1] == "words" else {}),
-    }
+    kind, more = PLACES[pagename][1], {}
+    if kind == "words":
+        more = {"words": words.table()}
+    if kind == "model":
+        more = {"words": words.choices()}
+    return {"colors": COLORS, **more}
 
 
 def setup(app):

@@ -16,10 +16,12 @@ from sphinx.transforms import SphinxTransform
 
 from attncourse.exercises.engine.find import exercises
 from attncourse.exercises.engine.grading import hint_text
+from attncourse.language.answers import NAMES
 from book import address, boxes
 from book.inpage import bundle, fetch, move, runnable
 
 CHECK = re.compile(r"""\s*check\((["'])(\w+)\1, *\w+\)\s*""")
+ANSWERS = re.compile(r"\bimport\b.*\banswer_files\b")
 MODEL = re.compile(r"^\s*(from|import) attncourse\b.*\blanguage\b", re.MULTILINE)
 SCRIPTS = ("python.js", "store.js", "editor.js", "exercises.js", "progress.js")
 FIRST = "chapters/index"
@@ -120,12 +122,15 @@ def runtime_data(pathto, cells):
     counted, megabytes = bundle.sizes(has_model)
     packages = ["numpy", "attnlib", *["attnlib-model"] * has_model]
     editor = folder + "editor.mjs" if "editor.mjs" in bundle.files() else None
+    # Cells that collect a reader's answers get those that the browser keeps (store.js).
+    asked = NAMES if any(ANSWERS.search(source) for source in cells) else None
     return {
         "python": folder,
         "packages": packages,
         "bytes": counted,
         "megabytes": megabytes,
         "editor": editor,
+        **({"answers": asked} if asked else {}),
     }
 
 

@@ -28,7 +28,12 @@ def table():
         for first, second in pairs
         for adjective in ADJECTIVES
     }
-    return {"nouns": NOUNS, "adjectives": ADJECTIVES, "looks": looks}
+    return {**choices(), "looks": looks}
+
+
+def choices():
+    """What there is to choose from."""
+    return {"nouns": NOUNS, "adjectives": ADJECTIVES}
 
 
 def look(model, first, second, adjective):

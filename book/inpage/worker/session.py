@@ -1,5 +1,5 @@
-"""What a page asks of Python: check an answer, run a cell. Runs in Pyodide, and in CPython for the
-tests.
+"""What a page asks of Python: check an answer, run a cell, ask a model. Runs in Pyodide, and in
+CPython for the tests.
 
 Cells come as the texts that stand in the page, edited or not. A check begins with nothing but the
 statements above that the answer needs; Run goes on in one session, in order, as a notebook does.
@@ -9,9 +9,11 @@ import ast
 import contextlib
 import copy
 import io
+import json
 import sys
 import traceback
 import types
+from pathlib import Path
 
 import numpy as np
 
@@ -21,6 +23,7 @@ from attncourse.exercises.sandbox.statements import futures, remember, run
 
 LIBRARY = ("attncourse", "attnlib", "numpy")
 IMPORTS = ast.Import, ast.ImportFrom
+PROGRESS = "attention-progress.json"  # where attncourse.language.answer_files looks
 LONGEST = 20_000  # characters of what a cell prints
 NOT_HERE = "(A page has no {}: cells that need it run in Colab.)"
 
@@ -204,7 +207,47 @@ class Session:
     """The cells that have run, in order, and the names that they have left."""
 
     def __init__(self):
+        self.handed, self.assembled = None, {}
+        self.forget()
+
+    def forget(self):
         self.space, self.ran, self.missing = {"__name__": "__main__"}, [], set()
+
+    def hand_over(self, answers):
+        """The reader's answers of other pages, as the file that the book's first page saves: a cell
+        that collects answers finds it. If they are others than before, all cells run again.
+        """
+        if answers != self.handed:
+            Path(PROGRESS).write_text(answers, encoding="utf-8")
+            self.handed, self.assembled = answers, {}
+            self.forget()
+
+    def model(self, wish):
+        """What the trained model does on these answers: its steps, and what is wished for.
+
+        wish, as JSON: `text` to go on with and to show the map of, or `seed` of a text to write;
+        `anyway` to use answers that give other numbers too.
+        """
+        from attncourse.language import answer_files, answers  # only such a page has the model
+
+        wish = json.loads(wish)
+        anyway = bool(wish.get("anyway"))
+        if anyway not in self.assembled:
+            mine = answer_files.collect()
+            self.assembled[anyway] = answers.assemble(mine, [*mine] if anyway else [])
+        model = self.assembled[anyway]
+        found = {"message": "", "restart": False}
+        if "seed" in wish:
+            found["written"] = model.write(wish.get("text", ""), wish["seed"])
+        else:
+            words, weights = model.looks_at(wish["text"])
+            found["answer"] = model.go_on(wish["text"])
+            found["weights"] = [round(float(weight), 3) for weight in weights]
+        found["steps"] = [
+            {"name": part.step.name, "yours": part.is_yours, "why": part.why}
+            for part in model.parts.values()
+        ]
+        return found
 
     def run(self, cells, announce=lambda text: None):
         """Run the last of the cells, and before it those above that have not run as they stand
@@ -215,7 +258,7 @@ class Session:
             text = Session().one(len(above), cells[-1])
             return {"message": text, "restart": needs_restart(text, ())}
         if self.ran[: len(above)] != above[: len(self.ran)]:  # one of them was edited since
-            self.__init__()
+            self.forget()
         for number in range(len(self.ran), len(above)):
             announce(f"cell {number + 1} of {len(above)}")
             self.prepare(number, above[number])

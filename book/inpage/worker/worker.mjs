@@ -75,11 +75,13 @@ const start = async () => {
   return { pyodide, session, cells: session.Session(), untouched: session.Untouched() };
 };
 
-const answer = ({ session, cells, pyodide, untouched }, { id, kind, name, source, texts }) => {
+const answer = ({ session, cells, pyodide, untouched }, question) => {
+  const { id, kind, name, source, texts, answers, wish } = question;
   const given = pyodide.toPy(texts);
-  const result = kind === "check"
-    ? session.check(name, source, given)
-    : cells.run(given, (text) => postMessage({ id, announce: text }));
+  if (answers) cells.hand_over(answers);
+  const result = kind === "check" ? session.check(name, source, given)
+    : kind === "model" ? cells.model(wish)
+      : cells.run(given, (text) => postMessage({ id, announce: text }));
   const plain = result.toJs({ dict_converter: Object.fromEntries });
   const heap = pyodide._module.HEAP8.length;
   // After np.exp = np.cos no right answer would be right: the next question gets a new Python.

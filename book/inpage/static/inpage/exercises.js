@@ -2,7 +2,7 @@
 (() => {
   const BESIDE = "script.inpage-exercise"; // between a stub and its check
   const ELSEWHERE = ".inpage-elsewhere"; // what a page cannot run
-  const { all, make, data, ask, stopIt, editor, read, keep, setDone, isForeign, trust, state } = inPage;
+  const { all, make, data, ask, stopIt, editor, read, keep, setDone, isForeign, trust, handed, state } = inPage;
   const button = (text, press, properties = {}) =>
     make("button", { type: "button", textContent: text, onclick: press, ...properties });
   const listing = (cell) => cell.querySelector(".cell_input pre");
@@ -145,7 +145,8 @@
     const text = () => isForeign(key) ? original : box?.text() ?? original;
     const run = async () => {
       trust(key);
-      const result = await parts.busily({ kind: "run", texts: [...textsAbove(cell), text()] });
+      const result = await parts.busily({ kind: "run", texts: [...textsAbove(cell), text()],
+        answers: handed().text });
       if (result && "restart" in result) parts.show(result.message || "It prints nothing.");
     };
     const openEditor = (kept) => {

@@ -3,7 +3,7 @@
 window.inPage = (() => {
   // Seconds for one question, once Python is loaded: the book's own cells end,
   // on a phone late.
-  const LONGEST = { check: 30, run: 120 };
+  const LONGEST = { check: 30, run: 120, model: 120 };
   const all = (selector, within = document) =>
     [...within.querySelectorAll(selector)];
   const data = JSON.parse(
@@ -100,7 +100,7 @@ window.inPage = (() => {
     waiting.splice(place, 1)[0].resolve({ stopped: true, message: "Stopped." });
   };
 
-  // One question: {kind, name, source, texts}; `say` gets what goes on, and
+  // One question: {kind, name, source, texts, answers, wish}; `say` gets what goes on, and
   // in a second text how far it is.
   const ask = (question, say) => new Promise((resolve) => {
     const id = (count += 1);

@@ -76,6 +76,17 @@ Object.assign(inPage, (() => {
     if (isForeign(name)) change(`trust ${name}`, (kept) => { delete kept.fromFile[name]; });
   };
 
+  // The reader's answers that this page asks for, as the file that the first page saves; none that
+  // was read from a file and that nobody has run here.
+  const handed = () => {
+    const { typed, fromFile } = read();
+    const names = (inPage.data.answers ?? []).filter((name) => Object.hasOwn(typed, name));
+    const own = names.filter((name) => !Object.hasOwn(fromFile, name));
+    const kept = Object.fromEntries(own.map((name) => [name, typed[name]]));
+    return { count: own.length, foreign: names.length - own.length,
+      text: inPage.data.answers && JSON.stringify({ typed: kept }) };
+  };
+
   // Of the text in a box: what is not as a reader would expect, in one line, or "".
   const state = (name, text, original, button) => {
     const kept = stored().typed[name];
@@ -87,5 +98,5 @@ Object.assign(inPage, (() => {
     return "Another tab has changed this text: what stands there is kept, and this is not. "
       + "Type here to keep this instead.";
   };
-  return { read, change, forget, keep, setDone, isForeign, trust, state };
+  return { read, change, forget, keep, setDone, isForeign, trust, handed, state };
 })());
