@@ -36,7 +36,7 @@ def chapter(folder, *more, remember=LIST, code='check("softmax", softmax)'):
         ),
         new_code_cell("plot.dot()", outputs=[picture]),
         new_markdown_cell("So $$ a < b , $$", metadata={"handout": "With $b$"}),
-        new_markdown_cell("$$ hidden $$"),
+        new_markdown_cell("$$ unchosen $$"),
         new_code_cell(code),
         new_markdown_cell(remember),
         *more,
@@ -86,7 +86,7 @@ def test_what_stands_there(tmp_path):
     assert "<h1>Why <i>d</i><sub>k</sub></h1>" in page and "<p>Chapter 3</p>" in page
     assert f'base64,{DOT}" alt="A &quot;dot&quot;."' in page
     assert "<figcaption>One <em>dot</em>.</figcaption>" in page
-    assert "<dt>With \\(b\\)</dt><dd>\\[a &lt; b\\]</dd>" in page and "hidden" not in page
+    assert "<dt>With \\(b\\)</dt><dd>\\[a &lt; b\\]</dd>" in page and "unchosen" not in page
     assert "<li>It’s here, \\(x &lt; 2\\).</li>" in page and "<code>axis=-1</code>" in page
     assert "<p><code>softmax</code></p>" in page
 
