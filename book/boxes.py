@@ -21,7 +21,7 @@ from markdown_it.common.utils import escapeHtml
 from sphinx.errors import ExtensionError
 from sphinx.transforms import SphinxTransform
 
-from attncourse.exercises.engine.questions import questions
+from attncourse.exercises.engine.questions import SYMBOL, questions
 
 BOX_CLASSES = {  # lead, in lower case: class of the box
     "definition": "definition",
@@ -163,7 +163,7 @@ def words(text):
 
 def subscripts(text):
     """The symbols of a plain text, such as d_k, as they stand in a formula."""
-    return re.sub(r"(?<![\w.])([A-Za-z])_([a-z]{1,5}|\d)(?![\w(])", r"<i>\1</i><sub>\2</sub>", text)
+    return SYMBOL.sub(r"<i>\1</i><sub>\2</sub>", text)
 
 
 def setup(app):

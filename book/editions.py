@@ -140,9 +140,11 @@ def links(app, pagename, pathto):
         )
     elif is_chapter(pagename):
         found = deck_links(app, pagename, "Slides", "PDF of the slides")
-        found += printed(pagename.rsplit("/", 1)[1], "", "PDF")
+        name = pagename.rsplit("/", 1)[1]
+        found += printed(name, "", "PDF") + printed(name, ".handout", "Handout (PDF)")
     elif pagename.startswith(LECTURERS) and is_chapter(taught := taught_on(pagename)):
         found = deck_links(app, taught, "Slides", "PDF of the slides", "../")
+        found += printed("../" + taught.rsplit("/", 1)[1], ".handout", "Handout (PDF)")
     else:
         return None
     return f'<p class="page-files">{found}</p>'

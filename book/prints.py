@@ -1,4 +1,4 @@
-"""Print each chapter and each deck as a PDF by Chromium, beside its page.
+"""Print each chapter, its deck and its handout as PDFs by Chromium, beside its page.
 
 `python3 run.py slides` runs this over the built book. The PDFs are linked from their chapters, and
 the archive is packed anew with them.
@@ -10,7 +10,7 @@ import re
 import sys
 from pathlib import Path
 
-from book import browser, editions, pages, slides
+from book import browser, editions, handouts, pages, slides
 
 FOOTER = (
     '<div style="font: 8px sans-serif; display: flex; width: 100%; '
@@ -46,6 +46,7 @@ async def print_all(folder, at_once=None):
                 return await print_one(chromium, folder / page)
 
         printed = await asyncio.gather(*map(one, to_print(folder)))
+        printed += await handouts.print_all(chromium, folder)
     for line in printed:
         print(line)
     for path in sorted((folder / "chapters").rglob("*.html")):
@@ -95,7 +96,11 @@ def link_to_pdfs(path):
 
 
 async def main(folder):
-    await print_all(Path(folder))
+    try:
+        await print_all(Path(folder))
+    except handouts.Overfull as problem:
+        print(f"slides: {problem}", file=sys.stderr)
+        return 1
     return 0
 
 

@@ -2439,6 +2439,32 @@ def test_page_for_lecturers_plans_every_chapter():
     assert taught <= set(PAGES)
 
 
+def examined(page):
+    """What is missing in a page's exam questions, in words."""
+    asked, _, solved = page.partition("## Exam questions")[2].partition("### Solutions and marking")
+    numbers = [str(number) for number in range(1, 6)]
+    found = []
+    if re.findall(r"^\*\*(\d)\.\*\* \(4 points\)", asked, re.MULTILINE) != numbers:
+        found.append("not five questions of 4 points")
+    if re.findall(r"^\*\*(\d)\.\*\*", solved, re.MULTILINE) != numbers:
+        found.append("not five solutions")
+    if solved.count("\n*Marking:*") != 5 or solved.count("*Commonest wrong answer:*") != 5:
+        found.append("not five marking schemes, each with the commonest wrong answer")
+    return found + [f"asks for {name}" for name in exercises() if f"`{name}(" in asked]
+
+
+def test_every_chapter_with_exercises_has_five_exam_questions():
+    taught = {f"{exercise.chapter:02}" for exercise in exercises().values()}
+    pages = {name[:2]: page for name, page in PAGES.items() if name[:2] in taught}
+    assert set(pages) == taught
+    assert {number: examined(page) for number, page in pages.items() if examined(page)} == {}
+    some = pages["03"]
+    assert examined(some.replace("**5.** (4 points)", "**5.** (5 points)"))
+    assert examined(some.replace("\n*Marking:*", "\nMarking:", 1))
+    assert examined(some.partition("### Solutions")[0])
+    assert examined(some.replace("**2.** (4 points)", "**2.** (4 points) Write `softmax(scores)`:"))
+
+
 def votes_and_exercises(plan):
     """The names in backquotes behind "Vote on" and behind "Lab:", in two sets."""
     votes, labs = (

@@ -1,12 +1,16 @@
 """Questions to predict: what each has, what predict says, and that the cell behind it agrees."""
 
+import csv
+import html
 import re
 from dataclasses import replace
 
 import nbformat
 import pytest
 
+from attncourse.exercises import __main__ as command
 from attncourse.exercises import predict
+from attncourse.exercises.classroom import question_bank
 from attncourse.exercises.engine.questions import answered, asked, by_chapter, questions
 from attncourse.exercises.model import Choice, Question
 from book import boxes, checks, editions, notebooks, slides
@@ -245,3 +249,123 @@ def test_an_unknown_name_gets_the_nearest(capsys):
 )
 def test_an_unknown_choice_gets_the_nearest(given, expected):
     assert expected in answered(DOG, given)
+
+
+# ---------------------------------------------------------------- for other programs
+
+
+def from_gift(text):
+    """{name: (category, text, [(is right, text, feedback)])}, as Moodle reads it: escaped
+    characters are hidden first, an empty line ends a question, and a tilde or an equals sign
+    begins a choice.
+    """
+    found, category = {}, ""
+    for block in re.split(r"\n\s*\n", text.strip()):
+        block = re.sub(r"\\([\\~=#{}:])", lambda sign: f"\0{ord(sign[1])};", block)
+        if block.startswith("$CATEGORY:"):
+            category = block.removeprefix("$CATEGORY:").strip()
+            continue
+        whole = re.fullmatch(r"::([^:]+)::\[html\]([^{}]+)\{([^{}]+)\}", block)
+        assert whole, f"no question: {block}"
+        name, asked, body = (shown(part) for part in whole.groups())
+        pieces = re.findall(r"([~=])([^~=]*)", whole[3])
+        assert "".join(map("".join, pieces)) == whole[3].lstrip(), f"before the choices: {block}"
+        choices = []
+        for sign, piece in pieces:
+            words, *feedback = piece.strip().split("#")
+            assert len(feedback) == 1, f"not one feedback: {piece}"
+            choices.append((sign == "=", shown(words), shown(feedback[0])))
+        assert sum(right for right, *_ in choices) == 1, f"not one right choice: {block}"
+        assert name not in found, f"twice: {name}"
+        found[name] = category, asked, choices
+    return found
+
+
+def shown(text):
+    return re.sub(r"\0(\d+);", lambda sign: chr(int(sign[1])), text)
+
+
+def plain(text):
+    """HTML for Moodle without what it adds to the words."""
+    text = re.sub(r"</?(code|em)>", "", re.sub(r"\\\((\w)_\{(\w+)\}\\\)", r"\1_\2", text))
+    return html.unescape(text)
+
+
+def without_marks(text):
+    """The words as they are written, without the marks of Markdown."""
+    return re.sub(r"`|\*(?=\S)|(?<=\S)\*", "", text)
+
+
+def test_moodle_reads_every_question_with_its_answers_and_reasons():
+    read = from_gift(question_bank.gift())
+    assert list(read) == [question.name for question in ALL]
+    for chapter, asked_there in by_chapter().items():
+        for question in asked_there:
+            category, text, choices = read[question.name]
+            assert category.endswith("/" + chapter.replace("_", " "))
+            assert plain(text) == without_marks(question.text)
+            assert [tuple(map(plain, words)) for _, *words in choices] == [
+                (without_marks(choice.text), without_marks(choice.because))
+                for choice in question.lettered.values()
+            ]
+            right = [right for right, *_ in choices].index(True)
+            assert "abcd"[right] == question.right_letter
+
+
+STRANGE = Question(
+    "strange",
+    "What is d_k in `{a: 1}` # ~ \\ or x = 2 < 3?",
+    (Choice("`d_k` = *two*.", "a_b_c stays: it's no symbol."), *DOG.choices[:2]),
+    right="a",
+    shows="2",
+)
+
+
+def test_signs_of_the_format_come_through(monkeypatch):
+    monkeypatch.setattr(question_bank, "by_chapter", lambda: {"01_one": (STRANGE, DOG)})
+    read = from_gift(question_bank.gift())
+    _, text, choices = read["strange"]
+    assert text == r"What is \(d_{k}\) in <code>{a: 1}</code> # ~ \ or x = 2 &lt; 3?"
+    assert (True, "<code>d_k</code> = <em>two</em>.", "a_b_c stays: it's no symbol.") in choices
+    with pytest.raises(AssertionError):  # as it would be without escaping
+        monkeypatch.setattr(question_bank, "controlled", str)
+        from_gift(question_bank.gift())
+
+
+@pytest.mark.parametrize(
+    "spoil",
+    [
+        lambda text: text.replace("=One.", "~One."),
+        lambda text: text.replace("~Two.", "=Two."),
+        lambda text: text.replace("#Cats", "Cats"),
+        lambda text: text.replace("}", ""),
+        lambda text: text.replace("dogs?{", "dogs?{{"),
+        lambda text: text.replace("{\n", "{\n\n"),
+        lambda text: text + "\n" + text,
+    ],
+)
+def test_a_bad_file_is_found(monkeypatch, spoil):
+    monkeypatch.setattr(question_bank, "by_chapter", lambda: {"01_one": (DOG,)})
+    good = question_bank.gift()
+    assert list(from_gift(good)) == ["dog"] and spoil(good) != good
+    with pytest.raises(AssertionError):
+        from_gift(spoil(good))
+
+
+def test_the_command_writes_both_files(tmp_path, capsys):
+    bank, table = tmp_path / "bank.gift", tmp_path / "bank.csv"
+    assert command.main(["questions", "--gift", str(bank), "--csv", str(table)]) == 0
+    assert f"{len(ALL)} questions" in capsys.readouterr().out
+    assert bank.read_text("utf-8") == question_bank.gift()
+    with table.open(encoding="utf-8-sig", newline="") as file:
+        rows = list(csv.DictReader(file))
+    assert [row["name"] for row in rows] == [question.name for question in ALL]
+    for row, question in zip(rows, ALL):
+        letters = question.lettered
+        assert row["right"] == question.right_letter and row["question"] == question.text
+        assert {x: row[x] for x in "abcd" if row[x]} == {x: c.text for x, c in letters.items()}
+        assert {x: row[f"because_{x}"] for x in letters} == {
+            x: choice.because for x, choice in letters.items()
+        }
+    with pytest.raises(SystemExit):
+        command.main(["questions"])

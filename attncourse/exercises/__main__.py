@@ -1,6 +1,8 @@
 """The exercises from outside a notebook: marks a class, proves the exercises.
 
     python3 -m attncourse.exercises grade FOLDER           mark the notebooks that a class hands in
+    python3 -m attncourse.exercises questions --gift FILE  the questions to predict for Moodle, or
+    with --csv FILE as a table
     python3 -m attncourse.exercises table [NAME ...]       which mistakes are recognised, alone and
     in a sample of pairs
     python3 -m attncourse.exercises pairs [NAME ...]       the same, with all pairs
@@ -14,10 +16,11 @@ import argparse
 import difflib
 import sys
 
+from .classroom import question_bank
 from .engine.find import exercises
 from .engine.prove import record, table
 
-COMMANDS = ("grade", "table", "pairs", "record")
+COMMANDS = ("grade", "questions", "table", "pairs", "record")
 
 
 def main(words):
@@ -29,6 +32,8 @@ def main(words):
         return refuse(f'there is no command "{command}"' + nearest(command, COMMANDS))
     if command == "grade":
         return grade(names)
+    if command == "questions":
+        return question_bank.main(names)
     for name in names:
         if name not in exercises():
             return refuse(f'there is no exercise called "{name}"' + nearest(name, exercises()))

@@ -4,10 +4,14 @@ import difflib
 import functools
 import importlib.util
 import pkgutil
+import re
 import textwrap
 
 from .. import entries
 from .message import WIDTH, wrap
+
+# In plain text, such as d_k; in a formula the second part stands below the line.
+SYMBOL = re.compile(r"(?<![\w.])([A-Za-z])_([a-z]{1,5}|\d)(?![\w(])")
 
 
 @functools.cache
