@@ -21,7 +21,6 @@ import sys
 import threading
 import time
 import warnings
-import weakref
 from dataclasses import replace
 from itertools import count
 from pathlib import Path

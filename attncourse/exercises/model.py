@@ -414,8 +414,7 @@ class Exercise:
         if any(part.dtype.hasobject for part in parts):
             return parts
         said = tuple(
-            (part.dtype.str, part.shape, sha256(part.tobytes()).digest())
-            for part in parts
+            (part.dtype.str, part.shape, sha256(part.tobytes()).digest()) for part in parts
         )
         return self._alike_parts.setdefault(said, parts)
 

@@ -93,18 +93,19 @@ class Kept:
     def __call__(self, array):
         place = id(array)
         of, found = self.known.get(place, (None, None))
-        # Python drops a callback that a time limit or the recursion limit cuts short: what it should
+        # a callback that a time limit or the recursion limit cuts short is dropped: what it should
         # have taken out stays, and another array may come to live in the same place
         if of is None or of() is not array:
             found = self.function(array)
             try:
-                self.known[place] = weakref.ref(array, functools.partial(self.forget, place)), found
+                gone = weakref.ref(array, functools.partial(self.forget, place))
+                self.known[place] = gone, found
             except TypeError:  # a NumPy scalar
                 pass
         return found
 
     def forget(self, place, of):
-        """Take out what was kept of an array that is gone, if the place isn't another one's by now."""
+        """Take out what was kept of an array that is gone, unless another has its place by now."""
         if self.known.get(place, (None,))[0] is of:
             del self.known[place]
 
