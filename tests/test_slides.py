@@ -412,7 +412,6 @@ STILL_ALONE = {
     "01_raw_scores": 8,
     "02_masks": 19,
     "03_softmax": 9,
-    "07_one_pass": 21,
     "08_av_product": 11,
     "09_attention": 13,
     "10_backward": 15,
