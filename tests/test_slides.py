@@ -420,7 +420,6 @@ STILL_ALONE = {
     "13_streaming_attention": 17,
     "14_does_it_learn": 9,
     "15_numpy_to_gpu": 22,
-    "17_decoding": 25,
     "18_more_than_one_gpu": 11,
     "20_without_the_softmax": 8,
 }
