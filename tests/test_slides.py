@@ -415,7 +415,6 @@ STILL_ALONE = {
     "08_av_product": 11,
     "09_attention": 13,
     "10_backward": 15,
-    "11_heads": 10,
     "12_positions": 13,
     "13_streaming_attention": 17,
     "14_does_it_learn": 9,
