@@ -97,6 +97,14 @@ def has_deck(cells):
 # --- from a page to its parts -----------------------------------------------
 
 
+class on_slides_only(nodes.comment):  # noqa: N801 (docutils finds a visitor by this name)
+    """Holds a block that isn't on the page; as in any comment, the search finds no word of it."""
+
+
+def leave_out(writer, node):
+    raise nodes.SkipNode
+
+
 class Cells(SphinxTransform):
     """Note at each block its cell, before a transform can replace it."""
 
@@ -105,19 +113,24 @@ class Cells(SphinxTransform):
     def apply(self):
         if not str(self.env.doc2path(self.env.docname)).endswith(".ipynb"):
             return
-        for block in walk(self.document):
+        cells = read_cells(self.env.doc2path(self.env.docname))
+        for block in list(walk(self.document)):
             line = next((n.line for n in block.findall() if n.line), 0)
             if line < LINES_OF_A_CELL:
                 raise ExtensionError(
                     f"{self.env.docname}: no cell is known for the block {block.astext()[:60]!r}"
                 )
-            block["cell"] = line // LINES_OF_A_CELL - 1
+            block["cell"] = number = line // LINES_OF_A_CELL - 1
+            if of_cell(cells[number]).get("only"):
+                hidden = on_slides_only()
+                block.replace_self(hidden)
+                hidden += block
 
 
 def walk(node):
     """The blocks of a page, in order; a section is its blocks."""
     for child in node.children:
-        if isinstance(child, nodes.section):
+        if isinstance(child, (nodes.section, on_slides_only)):
             yield from walk(child)
         elif not isinstance(child, (nodes.Invisible, nodes.Text)):
             yield child
@@ -563,6 +576,7 @@ def copy_reveal(app, exception):
 
 
 def setup(app):
+    app.add_node(on_slides_only, html=(leave_out, None))
     app.add_transform(Cells)
     # Before book.editions, which links to the decks that are there.
     app.connect("html-page-context", make_deck, priority=800)

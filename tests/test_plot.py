@@ -54,6 +54,24 @@ RECORD = {
     ],
 }
 FIGURES = {
+    "multi_head": (),
+    "grids": (
+        {"a": [[1.0, -np.inf], [np.nan, 0]], "b": [["yes", "no"]], "c": [[True, False]]},
+        ("scores", "weights", "value"),
+        2,
+        ["x", "y"],
+        ["l", "r"],
+        False,
+        [(0, 1)],
+    ),
+    "ranges": ({"a": (-3, 11.0), "b": (-100, 80)}, "score", ".4g", [(25, "25")], True, "key", 10),
+    "neighbours": ({"float16": (257, 256, 258, 256), "float32": (2.5, 2.5, 2.5, 2.5)},),
+    "tiles": ({"attnlib": (15, 17), "torch": (17, 17)},),
+    "stacked": ({"a": [("x", 1, "query"), ("y", 2, "key?")]}, ",.3g", "bytes", 4),
+    "stages": (
+        {"up": [("query", "a", "one\ntwo"), ("key!", "b", "")], "down": [("value", "c", "")]},
+    ),
+    "sizes": ([("query", "Q", ("n", 3), ("d", 2)), "×", ("key", "K", ("d", 2), ("n", 3))],),
     "three_kernels": (),
     "work_of_blocks": (8,),
     "block_of_keys_backward": (6, 2),

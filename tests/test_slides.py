@@ -85,6 +85,8 @@ CELLS = [  # slide type or all that is said of slides, cell
     ),
     ("skip", code('def mine():\n    ...\n')),
     ("skip", code('check("mine", mine)')),
+    ({"slide_type": "slide", "only": True}, code("'for-the-wall'", ANSWER)),
+    ({"only": True}, new_markdown_cell("A list for it:\n\n- wallpaper")),
 ]
 CONF = """\
 extensions = ["myst_nb", "book.boxes", "book.slides", "book.editions"]
@@ -179,7 +181,7 @@ def title(slide):
 
 
 def test_one_line_of_slides_each_with_its_title(slides, deck):
-    assert deck.count("<section") == len(slides) == 10
+    assert deck.count("<section") == len(slides) == 11
     assert [title(slide) for slide in slides] == [
         "Title x",
         "One &amp; one aren’t three.",
@@ -191,6 +193,7 @@ def test_one_line_of_slides_each_with_its_title(slides, deck):
         "Section",
         "Second <em>lecture</em>",
         "Section",
+        "Section",
     ]
 
 
@@ -201,7 +204,7 @@ def test_the_first_slide_says_whose_it_is(slides):
     # which edition it is concerns the speaker
     edition = r"20\d\d-\d\d-\d\d, [0-9a-f]{7}"
     assert re.search(edition, notes) and not re.search(edition, wall)
-    assert "10 slides, 1 of them optional: 3 and 4 minutes" in notes
+    assert "11 slides, 1 of them optional: 3 and 4 minutes" in notes
 
 
 def test_title_and_lines_are_on_the_wall_and_the_prose_in_the_notes(slides):
@@ -278,6 +281,16 @@ def test_a_cell_may_show_its_output_alone(slides):
     assert re.search(r'class="output[^>]*>.*2\n', slides[5][0], re.DOTALL)
 
 
+def test_what_is_for_the_slides_only_is_neither_on_the_page_nor_in_its_search(slides, book):
+    assert "for-the-wall" in slides[10][0] and "wallpaper" in slides[10][0]
+    assert "A list for it" in slides[10][1]
+    page = (book / "chapters" / "01_cut.html").read_text("utf-8")
+    index = (book / "searchindex.js").read_text("utf-8")
+    for text in ("for-the-wall", "wallpap"):
+        assert text not in page and text not in index
+    assert "First a reason." in page and '"reason"' in index.replace("reason:", '"reason":')
+
+
 def test_code_that_an_exercise_asks_for_later_is_marked(slides, deck):
     assert '<div data-gives-away="mine">' in slides[9][0]
     assert deck.count("data-gives-away") == 1
@@ -330,7 +343,7 @@ def test_a_vote_has_a_second_round_before_its_answer(slides):
 
 def test_every_slide_but_the_first_has_its_footer(slides):
     for place, (wall, _) in enumerate(slides[1:], 2):
-        assert f"<span>A Book · Title x · CC BY 4.0</span> <span>{place} / 10</span>" in wall
+        assert f"<span>A Book · Title x · CC BY 4.0</span> <span>{place} / 11</span>" in wall
 
 
 BOOK = pytest.mark.parametrize(
@@ -399,17 +412,13 @@ STILL_ALONE = {
     "01_raw_scores": 8,
     "02_masks": 19,
     "03_softmax": 9,
-    "04_numbers": 20,
-    "07_one_pass": 21,
     "08_av_product": 11,
     "09_attention": 13,
     "10_backward": 15,
-    "11_heads": 10,
     "12_positions": 13,
     "13_streaming_attention": 17,
     "14_does_it_learn": 9,
     "15_numpy_to_gpu": 22,
-    "17_decoding": 25,
     "18_more_than_one_gpu": 11,
     "20_without_the_softmax": 8,
 }

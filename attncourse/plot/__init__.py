@@ -83,6 +83,7 @@ from attncourse.plot.heads import (
     learned_by_step,
     learned_rows,
     looked_at_and_used,
+    multi_head,
     removed_heads,
     rows_of_weights,
     split_and_reshaped,
@@ -115,6 +116,7 @@ from attncourse.plot.raw_scores import (
     two_tables,
 )
 from attncourse.plot.ring import error_by_ranks, heads_for_positions, hidden_sending, ring_steps
+from attncourse.plot.shown import grids, neighbours, ranges, sizes, stacked, stages, tiles
 from attncourse.plot.softmax import (
     error_by_blocks,
     merge_trees,

@@ -3,7 +3,16 @@
 import matplotlib.pyplot as plt
 import numpy as np
 
-from attncourse.plot.common import COLORS, grid, in_book_style, shades, side_by_side, subplots
+from attncourse.plot.common import (
+    COLORS,
+    arrow,
+    box,
+    grid,
+    in_book_style,
+    shades,
+    side_by_side,
+    subplots,
+)
 
 
 @in_book_style
@@ -289,3 +298,26 @@ def by_seed(accuracies, line, label):
         ylim=(len(accuracies) - 0.5, -1.2),
     )
     axes.tick_params(axis="y", length=0)
+
+
+@in_book_style
+def multi_head(n_heads=3, d_head=4):
+    """Multi-head attention as boxes: the heads read the same words side by side, and a matrix mixes
+    what they found.
+    """
+    (axes,) = subplots(0.68 * n_heads + 0.05, "a")
+    middle = 0.34 * n_heads + 0.02
+    axes.set(xlim=(0, 6), ylim=(0, 0.68 * n_heads + 0.05))
+    axes.axis("off")
+    size = n_heads * d_head
+    box(axes, (0.02, middle - 0.28), "output", "x", f"{size} features")
+    for head in range(n_heads):
+        low = 0.68 * (n_heads - 1 - head) + 0.08
+        box(axes, (1.28, low), "query", "Q, K, V", f"{d_head} features")
+        box(axes, (2.54, low), "weights", f"head {head + 1}", "its own row")
+        arrow(axes, (0.96, middle), (1.27, low + 0.28))
+        arrow(axes, (2.22, low + 0.28), (2.53, low + 0.28))
+        arrow(axes, (3.48, low + 0.28), (3.79, middle))
+    box(axes, (3.8, middle - 0.28), "scores", "joined", f"{size} features")
+    box(axes, (5.04, middle - 0.28), "output", "times W$_O$", "mixed")
+    arrow(axes, (4.74, middle), (5.03, middle))
