@@ -40,14 +40,27 @@ OWN_MAXIMA = (
 
 
 def online(
-    scores, value, block, kept="", running=True, skips=False, own_powers=False, start=-np.inf
+    scores,
+    value,
+    block,
+    kept="",
+    running=True,
+    skips=False,
+    own_powers=False,
+    start=-np.inf,
+    narrow="",
+    dtype=np.float64,
 ):
     """Attention a block of keys at a time, with one of its steps left out, or another first
     maximum.
 
     `kept` is not rescaled. A block in which a query sees nothing is read too, or skipped, where
-    that makes a difference.
+    that makes a difference. What is `narrow` is rounded to the dtype after each block.
     """
+
+    def rounded(name, numbers):
+        return numbers.astype(dtype).astype(np.float64) if name in narrow else numbers
+
     highest, total, output = start, 0.0, 0.0
     for tile, part in pairs_of_blocks(scores, value, block):
         own = tile.max(axis=-1, keepdims=True)
@@ -57,7 +70,7 @@ def online(
         powers = np.where(skips & np.isneginf(own), 0.0, powers)
         total = total * (1 if "sum" in kept else factor) + powers.sum(axis=-1, keepdims=True)
         output = output * (1 if "output" in kept else factor) + powers @ part
-        highest = new
+        highest, total, output = new, rounded("sum", total), rounded("output", output)
     return output / total
 
 

@@ -24,9 +24,9 @@ def rotary_by_halves(x, positions, base):
 def rotary_by_rotate_half(x, positions, base):
     d = x.shape[-1]
     angles = np.outer(positions, 1.0 / base ** (np.arange(0, d, 2) / d))
-    cos, sin = (np.tile(f(angles), 2).astype(x.dtype) for f in (np.cos, np.sin))
+    cos, sin = (np.tile(f(angles), 2) for f in (np.cos, np.sin))
     swapped = np.concatenate([-x[..., d // 2 :], x[..., : d // 2]], axis=-1)
-    return x * cos + swapped * sin
+    return (x * cos + swapped * sin).astype(x.dtype)
 
 
 @answers.right()
@@ -309,3 +309,24 @@ def rotary_with_positions_like_x(x, positions, base):
     return np.concatenate([first * cos - second * sin, second * cos + first * sin], axis=-1).astype(
         x.dtype
     )
+
+
+@answers.wrong("sines and cosines in x's width")
+def rotary_with_narrow_tables(x, positions, base):
+    half = x.shape[-1] // 2
+    angles = positions[:, None] * float(base) ** (-np.arange(half) / half)
+    cos, sin = np.cos(angles).astype(x.dtype), np.sin(angles).astype(x.dtype)
+    first, second = x[..., :half], x[..., half:]
+    return np.concatenate([first * cos - second * sin, second * cos + first * sin], axis=-1)
+
+
+@answers.right()
+def rotary_from_float64_tables(x, positions, base):
+    half = x.shape[-1] // 2
+    angles = positions[:, None] * float(base) ** (-np.arange(half) / half)
+    table = np.cos(angles), np.sin(angles)
+    first, second = x[..., :half], x[..., half:]
+    out = np.empty_like(x)
+    out[..., :half] = first * table[0] - second * table[1]
+    out[..., half:] = second * table[0] + first * table[1]
+    return out

@@ -56,6 +56,8 @@ def flash_kernel(
     CAUSAL: tl.constexpr,
     BM: tl.constexpr,
     BN: tl.constexpr,
+    SUM: tl.constexpr = tl.float32,
+    OUTPUT: tl.constexpr = tl.float32,
 ):
     block, head = tl.program_id(0), tl.program_id(1)
     base = (head // heads) * sb + (head % heads) * sh
@@ -66,8 +68,8 @@ def flash_kernel(
         tl.float32
     )
     highest = tl.full([BM], -float("inf"), tl.float32)
-    total = tl.zeros([BM], tl.float32)
-    output = tl.zeros([BM, D], tl.float32)
+    total = tl.zeros([BM], SUM)
+    output = tl.zeros([BM, D], OUTPUT)
     end = n
     if CAUSAL:
         end = tl.minimum(n, (block + 1) * BM)
@@ -88,20 +90,24 @@ def flash_kernel(
         new = tl.maximum(highest, tl.max(scores, 1))
         factor = tl.exp(highest - new)
         powers = tl.exp(scores - new[:, None])
-        total = total * factor + tl.sum(powers, 1)
-        output = output * factor[:, None] + tl.dot(powers, v)
+        total = (total * factor + tl.sum(powers, 1)).to(SUM)
+        output = (output * factor[:, None] + tl.dot(powers, v)).to(OUTPUT)
         highest = new
     tl.store(
-        o_ptr + base + rows[:, None] * sn + features[None, :], output / total[:, None], mask=inside
+        o_ptr + base + rows[:, None] * sn + features[None, :], output / total[:, None].to(tl.float32), mask=inside
     )
 
 
 @answers.right()
 def flash_in_blocks(query, key, value, is_causal):
+    return in_blocks(query, key, value, is_causal)
+
+
+def in_blocks(query, key, value, is_causal, rows=32, columns=16, **dtypes):
     batch, heads, n, d = query.shape
     query, key, value = query.contiguous(), key.contiguous(), value.contiguous()
     out = torch.empty_like(query)
-    flash_kernel[(triton.cdiv(n, 32), batch * heads)](
+    flash_kernel[(triton.cdiv(n, rows), batch * heads)](
         query,
         key,
         value,
@@ -112,10 +118,25 @@ def flash_in_blocks(query, key, value, is_causal):
         1 / math.sqrt(d),
         D=d,
         CAUSAL=is_causal,
-        BM=32,
-        BN=16,
+        BM=rows,
+        BN=columns,
+        **dtypes,
     )
     return out
+
+
+def with_narrow_sums(rows, columns, *names):
+    """A kernel that keeps these in the inputs' dtype."""
+
+    def flash(query, key, value, is_causal):
+        kind = {torch.float16: tl.float16}.get(query.dtype, tl.float32)
+        return in_blocks(query, key, value, is_causal, rows, columns, **dict.fromkeys(names, kind))
+
+    return flash
+
+
+for size, *names in ((16, "SUM"), (64, "SUM"), (64, "OUTPUT"), (128, "SUM", "OUTPUT")):
+    answers.wrong("running sums in float16", function=with_narrow_sums(size, size, *names))
 
 
 @triton.jit

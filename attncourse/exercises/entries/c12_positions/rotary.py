@@ -48,6 +48,14 @@ def angles_in(kind, positions, frequencies):
     return (positions.astype(kind)[:, None] * frequencies.astype(kind)).astype(np.float64)
 
 
+def narrow_waves(first, second, a, b, dtype):
+    """Pairs turned by cosines and sines that are rounded to a dtype."""
+    cos_a, sin_a, cos_b, sin_b = (
+        wave(angle).astype(dtype).astype(np.float64) for angle in (a, b) for wave in (np.cos, np.sin)
+    )
+    return first * cos_a - second * sin_a, second * cos_b + first * sin_b
+
+
 def _cases():
     def tiny(aspect, x, positions, base, dtype=float):
         return Case(aspect, (np.array(x, dtype), np.array(positions), base))
@@ -72,6 +80,10 @@ def _cases():
         tiny(FLOAT32, [[1, 2, 3, 4]], [1], 100.0, np.float32),
         case(FLOAT16, range(7), 10000.0, 7, 10, seed=10, dtype=np.float16),
         tiny(FLOAT16, [[1, 2, 3, 4]], [1], 100.0, np.float16),
+        # The errors of rounded cosines and sines add up here, to three times the last rounding.
+        dataclasses.replace(
+            tiny(FLOAT16, [[-7, -1.75], [5.5, 3.25]], [954, 1664], 100.0, np.float16), relative=4e-4
+        ),
         # Frequencies of 1 and 0.01 are rounded alike in any way of rounding them; past 2048
         # and 2^24 whole numbers are rounded, too.
         tiny(FAR, [[1, 2, 2, 1]], [2049], 10000.0, np.float16),

@@ -24,6 +24,8 @@ from ...model import FLOAT16, HUGE, PLAIN, Case, normal
 from ...pages import written
 
 BLOCKS = (16, 32, 64, 128)
+RUNNING = ("sum", "output", "sum, output")
+BETWEEN = "sums between two float16 numbers"
 
 
 def flash_attention_triton(query, key, value, is_causal):
@@ -104,6 +106,15 @@ def _cases():
         wide[2][0, 0, :, :2] = np.arange(2.0 * len(key)).reshape(-1, 2) % 7 + 1
         return Case(aspect, (*wide, is_causal), aspect == HUGE, device=device, relative=near)
 
+    def equal_values(n, seed):
+        """All keys have one and the same value, of float16 numbers, which is then the output."""
+        draw = np.random.default_rng(seed)
+        arrays = [np.zeros((1, 1, n, 16), np.float16) for _ in range(3)]
+        arrays[0][0, 0, :, 0] = draw.integers(1, 9, n) / 4
+        arrays[1][0, 0, :, 0] = draw.integers(-12, 13, n) / 4
+        arrays[2][:] = 1 + np.arange(16) / 16
+        return Case(BETWEEN, (*arrays, False), device=device, relative=3e-4)
+
     # the scale is 1/4: 200 * 200 gives a score of 10000
     return [
         tiny(PLAIN, [2, 1, 4], [4, 0, 2], False),
@@ -124,7 +135,13 @@ def _cases():
         tiny(HUGE, [-200, -200, 200], [200, 196, -200], True),
         case(FLOAT16, 5, 16, False, dtype=np.float16),
         case(FLOAT16, 7, 16, True, dtype=np.float16),
+        *(equal_values(37, seed) for seed in EXPOSING),
     ]
+
+
+# In each of these a row sum, and with it each row of the accumulator, lies between two float16
+# numbers, whatever the length of the blocks.
+EXPOSING = (366, 300)
 
 
 OWN = by_a_kernel("torch's own attention called", OWN_NAMES, *[(1, 1, 3, 16)] * 3, more=(False,))
