@@ -453,12 +453,14 @@ def test_the_folder_holds_this_attnlib_and_is_named_by_its_content():
 @needs_runtime
 def test_only_pages_that_use_the_trained_model_load_it():
     wheel = zipfile.ZipFile(io.BytesIO(bundle.files()[bundle.MODEL]))
-    weights = "attncourse/language/model.npz"
-    assert wheel.read(weights) == (ROOT / weights).read_bytes()
+    for name in ("model", "numerals"):
+        weights = f"attncourse/language/{name}.npz"
+        assert wheel.read(weights) == (ROOT / weights).read_bytes()
     assert bundle.sizes(has_model=True) > bundle.sizes()
     for cell, has_model in (
         ("import numpy as np\n\nfrom attncourse import language, plot", True),
         ("from attncourse.language import load", True),
+        ("from attncourse.language import numerals, translator", True),
         ("import attncourse.language as model", True),
         ("from attncourse import plot\nprint('language')", False),
     ):

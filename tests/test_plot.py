@@ -226,6 +226,9 @@ FIGURES = {
     "arcs_seen": ({"a": 1.0, "b": 9.0}, {"a": 2.0, "b": 99.0}),
     "beyond_training": (LINE, {name: (np.stack([LINE, LINE + 1]), LINE + 1) for name in "abc"}, 2),
     "angle_errors": (LINE + 1, {name: LINE + 1 for name in "abc"}),
+    "alignment_maps": (
+        [(WORDS[:3], WORDS[:2], (2, 0), np.array([[0.01, 0, 0.99], [0.6, 0.3, 0.1]]))],
+    ),
     "looked_at": ([WORDS, WORDS[:3] + ["runs"]], [WEIGHTS, WEIGHTS[::-1]], 2),
     "ring_steps": ([np.eye(3), np.full((3, 3), 0.5)], ("a", "b")),
     "hidden_sending": ((1.0, 2.0), (2.0, 1.0), ("short parts", "long parts")),

@@ -31,6 +31,8 @@ def main(arguments=None):
         print(table(language.accuracy(language.load(), COUNT)))
     elif options.command == "transformers":
         compare(Path(options.to))
+    elif options.command == "numerals":
+        train_translators(options.seeds, Path(options.to))
     else:
         model = language.load()
         prompt = language.encode(options.text)
@@ -53,7 +55,11 @@ def parser():
     compare = commands.add_parser(
         "transformers", help="compare with its classes, and write transformers.json"
     )
-    for command in (train, compare):
+    numerals = commands.add_parser(
+        "numerals", help="train the translator, and write numerals.npz and numerals.json"
+    )
+    numerals.add_argument("--seeds", type=int, default=5, metavar="N", help="0 to N - 1")
+    for command in (train, compare, numerals):
         command.add_argument("--to", default=".", metavar="FOLDER", help=WHERE)
     commands.add_parser("ask", help="let it go on").add_argument("text")
     return parser
@@ -117,6 +123,33 @@ def compare(folder):
     write(folder / "transformers.json", facts)
     for name, model in found.items():
         print(f"{name:12} {model['without_cache']:8} {model['with_cache']:8}")
+
+
+def train_translators(count, folder):
+    """Each seed twice, as in translator.py and with free values; the weights of seed 0 are kept."""
+    from attncourse.language import numerals, translator, translator_torch
+
+    held_out, runs = numerals.numbers(held_out=True), []
+    for seed in range(count):
+        for free_values in (False, True):
+            start = time.process_time()
+            trained, losses = translator_torch.train(seed, threads=1, free_values=free_values)
+            seconds = round(time.process_time() - start, 1)
+            if not (seed or free_values):
+                translator.save(translator_torch.as_numpy(trained), folder / "numerals.npz")
+            found = translator_torch.measured(trained, held_out, free_values)
+            runs.append(
+                {
+                    "seed": seed,
+                    "free values": free_values,
+                    "processor seconds": seconds,
+                    "last loss": round(losses[-1], 4),
+                    **{name: round(share, 4) for name, share in found.items()},
+                }
+            )
+            print(runs[-1], flush=True)
+            facts = {"held-out numbers": len(held_out), "runs": runs}
+            write(folder / "numerals.json", {**conditions(f"numerals --seeds {count}"), **facts})
 
 
 def conditions(command, packages=("numpy", "torch")):

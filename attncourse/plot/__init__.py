@@ -138,4 +138,4 @@ from attncourse.plot.streaming import (
     merged_outputs,
     time_against_n,
 )
-from attncourse.plot.words import looked_at
+from attncourse.plot.words import alignment_maps, looked_at

@@ -1,6 +1,9 @@
-"""Words of a text, and how much its last word looks at each."""
+"""Words of a text, and how much one word looks at each other, or a translation at its source."""
 
-from attncourse.plot.common import COLORS, in_book_style, subplots
+import matplotlib.pyplot as plt
+import numpy as np
+
+from attncourse.plot.common import COLORS, in_book_style, shades, subplots
 from attncourse.plot.raw_scores import along
 
 HIGH = 98  # points of one text
@@ -61,3 +64,29 @@ def look(axes, start, stop, weight):
     )
     axes.plot(x, y + 14, "o", color=COLORS["weights"], markersize=4)
     axes.text(to_x, to_y + 17, f"{weight:.3f}", ha="center", fontsize=11, color=COLORS["weights"])
+
+
+@in_book_style
+def alignment_maps(maps):
+    """A translation's words down and their source's pieces across: (pieces, words, alignment,
+    weights `(n, m)`) for each map. Weights are shades with their numbers from 0.05 on; a frame is
+    around the piece that a word translates.
+    """
+    shares = [len(pieces) + 1.2 for pieces, *_ in maps]
+    height = 0.75 + 0.31 * max(len(words) for _, words, *_ in maps)
+    panels = subplots(height, "abcd"[: len(maps)], width_ratios=shares)
+    for axes, (pieces, words, alignment, weights) in zip(panels, maps):
+        axes.imshow(weights, cmap=shades("weights"), vmin=0, vmax=1, aspect="auto")
+        for (i, j), weight in np.ndenumerate(weights):
+            if weight >= 0.05:
+                color = "white" if weight > 0.5 else COLORS["output"]
+                axes.text(j, i, f"{weight:.2f}", ha="center", va="center", fontsize=9, color=color)
+        for i, j in enumerate(alignment):
+            frame = plt.Rectangle((j - 0.5, i - 0.5), 1, 1, fill=False, linewidth=1.8)
+            frame.set(edgecolor=COLORS["output"], zorder=3, clip_on=False)
+            axes.add_patch(frame)
+        axes.set_xticks(range(len(pieces)), pieces, fontsize=9)
+        axes.set_yticks(range(len(words)), words, fontsize=9)
+        axes.tick_params(length=0, top=True, labeltop=True, bottom=False, labelbottom=False)
+        for spine in axes.spines.values():
+            spine.set(visible=True, color="#b0b0b0", linewidth=0.8)

@@ -69,8 +69,8 @@ def sources():
 
 
 def weights():
-    """Those of the trained model: a third of the wheel, so only pages that use it load them."""
-    return [ROOT / "attncourse" / "language" / "model.npz"]
+    """Those of the trained models: a third of the wheel, so only pages that use them load them."""
+    return [ROOT / "attncourse" / "language" / name for name in ("model.npz", "numerals.npz")]
 
 
 def lock(found):

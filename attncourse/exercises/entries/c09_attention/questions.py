@@ -58,6 +58,35 @@ QUESTIONS = (
         shows="outputs from",
     ),
     Question(
+        "borrowed_map",
+        "The translator reads *neununddreißig*, nine-and-thirty, but with the weights that it"
+        " computed for *vierundzwanzig*, four-and-twenty. What does it say?",
+        (
+            Choice(
+                "*thirty nine*, as with its own weights.",
+                "The weights only say from which place to read, and these places are the same. The"
+                " values come from the number that is read now.",
+            ),
+            Choice(
+                "*twenty four*: the weights belong to that number.",
+                "This takes the weights for the content. What is read are values, and these are"
+                " made from the pieces of the new number.",
+            ),
+            Choice(
+                "*nine thirty*: it follows the German order.",
+                "The German order would be the diagonal, but the borrowed weights cross: the first"
+                " word reads the third piece.",
+            ),
+            Choice(
+                "Nothing that makes sense: weights fit only the text they were computed from.",
+                "They are a table of shares, one row for each word. Any number with as many pieces"
+                " and words can be read with them.",
+            ),
+        ),
+        right="a",
+        shows="the weights of 24:",
+    ),
+    Question(
         "row_after_dropout",
         "Each weight of a row is dropped with probability 0.25, and those that stay are divided by"
         " 0.75. What is the sum of a row then?",
