@@ -28,7 +28,7 @@ class Problem:
     def difference(self, inputs):
         """(what the wrong program returns, what the right one does, how far apart they are)."""
         returned, expected = (_called(f, inputs) for f in (self.wrong, self.right))
-        return returned, expected, apart(returned, expected)
+        return returned, expected, float(_gaps(returned, expected).max())
 
     def is_exposed_by(self, inputs):
         return self.difference(inputs)[2] > LEAST
@@ -46,12 +46,18 @@ def _called(function, inputs):
         return np.asarray(function(**copies), dtype=float)
 
 
-def apart(a, b):
-    """The largest difference of two arrays; infinite where one of two numbers isn't finite."""
+def _gaps(a, b):
+    """The differences of two arrays; infinite where one of two numbers isn't finite."""
     same = (a == b) | np.isnan(a) & np.isnan(b)
     with np.errstate(invalid="ignore"):
-        gap = np.where(same, 0.0, np.abs(a - b))
-    return float(np.where(np.isnan(gap), np.inf, gap).max())
+        gaps = np.where(same, 0.0, np.abs(a - b))
+    return np.where(np.isnan(gaps), np.inf, gaps)
+
+
+def _farthest(a, b):
+    """The place of the largest of them."""
+    gaps = _gaps(a, b)
+    return tuple(int(i) for i in np.unravel_index(gaps.argmax(), gaps.shape))
 
 
 @functools.cache
@@ -143,6 +149,7 @@ def _told(problem, inputs, returned, expected, gap):
                 f"{page.name}: exposed, {how_far}, by an input of {_counted(count, 'number')}."
             ),
             _shown(inputs, ("returned", returned), ("right", expected)),
+            *_where(returned, expected),
             paragraphs(_compared(inputs, problem.smallest), page.prose("Why")),
         ]
     )
@@ -150,10 +157,16 @@ def _told(problem, inputs, returned, expected, gap):
 
 def _without_bound(returned, expected):
     """How far apart, where no number can say it."""
-    same = (returned == expected) | np.isnan(returned) & np.isnan(expected)
-    odd = ~same & ~(np.isfinite(returned) & np.isfinite(expected))
-    at = tuple(np.argwhere(odd)[0])
+    at = _farthest(returned, expected)
     return f"with {number(returned[at])} where {number(expected[at])} is right"
+
+
+def _where(returned, expected):
+    """The place of the largest difference, in arrays too large to be shown."""
+    if expected.size > SHOWN:
+        at = _farthest(returned, expected)
+        place = ", ".join(map(str, at))
+        yield f"  at [{place}]: {number(returned[at])} where {number(expected[at])} is right"
 
 
 def _compared(inputs, least):
@@ -163,8 +176,8 @@ def _compared(inputs, least):
         return "That is even smaller than the smallest input that our own search has found."
     if own == best:
         return (
-            "No smaller input does it: our search found none with fewer numbers, and none as short"
-            " with smaller ones."
+            "That's as small as it gets: our search found no input with fewer numbers, and none as"
+            " short with smaller ones."
         )
     lead = "A smaller input does it too"
     if own[0] > best[0]:

@@ -139,7 +139,12 @@ def _array(argument, value):
 def _look_at_kind(argument, array):
     wanted = "b" if argument.kind == "True and False" else "iuf"
     if array.dtype.kind not in wanted and array.size:
-        kinds = {"b": "True and False", "U": "text", "c": "complex numbers", "O": "something else"}
+        kinds = {
+            "b": "True and False",
+            "U": "text",
+            "c": "complex numbers",
+            "O": "something that is no number",
+        }
         got = (
             "numbers" if array.dtype.kind in "iuf" else kinds.get(array.dtype.kind, "other things")
         )

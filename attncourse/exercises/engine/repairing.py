@@ -197,12 +197,13 @@ def _right(listing, line, new):
         f"{page.name}: repaired. It is right on all {len(listing.cases)} hidden inputs, and was"
         f" wrong on {wrong} of them."
     )
+    other = ""
     if line != listing.line:
-        text += (
-            f" We had another line in mind, line {listing.line}: {listing.right_line} Yours makes"
-            " up for it in another place, which is just as right."
+        other = (
+            f"We had another line in mind, and yours makes up for it. Line {listing.line} would be"
+            f"\n\n  {listing.right_line}"
         )
-    return paragraphs(text, page.prose("Why"))
+    return paragraphs(text, other, page.prose("Why"))
 
 
 def _first_wrong(listing, found):
@@ -227,7 +228,10 @@ def _same(a, b):
 
 def _known(listing, found):
     """What a repair does that the page knows, or that does what the listing did before."""
-    before = (listing.lines[listing.line - 1], "It does what the old line did.")
+    before = (
+        listing.lines[listing.line - 1],
+        "The outputs that count are the same as with the old line.",
+    )
     for code, does in (*listing.known, before):
         others = listing.outcomes(listing.line, code, call_unguarded)
         if len(others) == len(found) and _all_alike(found, others):
