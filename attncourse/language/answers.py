@@ -307,20 +307,17 @@ def _functions(parts):
 
 
 def _try_out(model):
-    """Let every step run once, on a text, on two texts at a time and while writing."""
-    tokens = encode(TRIAL)
+    """Let every step run: on a text, on two texts at a time, and while writing."""
+    tokens, cache = encode(TRIAL), model.new_cache()
+    logits = model(tokens[:-1], cache).logits[-1].astype(np.float64)
     for model.way in WAYS:
-        cache = model.new_cache()
-        model(tokens[:-1], cache)
         model(tokens[-1:], cache)
     model.way = WAYS[0]
-    cache = model.new_cache()
-    model(tokens[:-2], cache)
     model(tokens[-2:], cache)  # two new words at a time: the mask of decoding
     model.losses(np.array([tokens, tokens[::-1]]))
     names, weights = model.looks_at(TRIAL)
     model.parts["top_words"](weights, names, 3)
-    model.parts["top_p_scores"](model(tokens).logits[-1].astype(np.float64), 0.9)
+    model.parts["top_p_scores"](logits, 0.9)
     for part in model.parts.values():
         part.on_trial = False
 
