@@ -261,6 +261,34 @@ def test_what_cannot_be_defined_is_said(tmp_path):
     assert model.go_on(ASKED) == "Ben."
 
 
+@pytest.mark.parametrize(
+    "text, said",
+    [
+        ("def softmax(scores):\n    return +*", "line 2 is not Python"),
+        ("def sofmax(scores):\n    return scores", "no function is called softmax"),
+        (STUB, None),
+    ],
+)
+def test_a_text_of_the_page_without_its_function_is_named(tmp_path, text, said):
+    (tmp_path / "attention-progress.json").write_text(json.dumps({"typed": {"softmax": text}}))
+    found = answer_files.collect(tmp_path)
+    assert found == {} and found.problems.get("softmax") == said
+
+
+def test_an_answer_that_fails_later_is_replaced_then(library):
+    calls = []
+
+    def tires(scores):
+        calls.append(1)
+        return attnlib.softmax(scores) if len(calls) < 60 else exit()
+
+    model = answers.assemble({"softmax": tires})
+    assert model.parts["softmax"].is_yours
+    for _ in range(20):
+        assert model.go_on(ASKED) == "Ben."
+    assert model.parts["softmax"].why.startswith("yours stops with SystemExit")
+
+
 @pytest.mark.parametrize("text", ["", "[]", "{", '{"typed": 3}', '{"typed": {"softmax": 3}}'])
 def test_a_damaged_file_holds_no_answers(tmp_path, text):
     (tmp_path / "attention-progress.json").write_text(text)

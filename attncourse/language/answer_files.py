@@ -54,14 +54,18 @@ def collect(folder: str | Path = ".") -> Found:
                     found[step.name] = function
                     found.problems.pop(step.name, None)
                     break
+            elif problem := source.lacks(step.name):
+                found.problems.setdefault(step.name, problem)
     return found
 
 
 class Source:
     """The statements of a file's cells."""
 
-    def __init__(self, name: str, cells: list[str]):
-        self.name, self.cells, self.nodes = name, cells, []
+    texts: dict[str, str]  # those that should answer an exercise
+
+    def __init__(self, name: str, cells: list[str], texts=None):
+        self.name, self.cells, self.texts, self.nodes = name, cells, texts or {}, []
         for number, cell in enumerate(cells):
             text = re.sub(r"^[%!].*$", "", cell, flags=re.MULTILINE)
             with contextlib.suppress(SyntaxError, ValueError):
@@ -75,6 +79,16 @@ class Source:
             if isinstance(node, ast.FunctionDef) and node.name in names and not is_stub(node):
                 return place, node.name
         return None
+
+    def lacks(self, exercise: str) -> str:
+        """Why a text that should answer it defines no such function; "" if there is no text."""
+        text = self.texts.get(exercise, "")
+        try:
+            tree = ast.parse(text)
+        except (SyntaxError, ValueError) as error:
+            return f"line {getattr(error, 'lineno', 1)} is not Python"
+        stubs = (isinstance(node, ast.FunctionDef) and is_stub(node) for node in tree.body)
+        return "" if not text or any(stubs) else f"no function is called {exercise}"
 
     def _handed(self, exercise):
         """The functions that the cells hand to check for this exercise."""
@@ -124,8 +138,8 @@ def _of_progress(path):
     with contextlib.suppress(ValueError, KeyError, TypeError, OSError):
         typed = dict(json.loads(path.read_text(encoding="utf-8"))["typed"])
     order = [step.name for step in sorted(STEPS, key=lambda step: step.chapter)]
-    cells = [typed[name] for name in order if isinstance(typed.get(name), str)]
-    return Source(path.name, cells)
+    texts = {name: typed[name] for name in order if isinstance(typed.get(name), str)}
+    return Source(path.name, [*texts.values()], texts)
 
 
 def is_stub(node) -> bool:

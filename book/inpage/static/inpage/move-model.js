@@ -18,6 +18,7 @@
     const anyway = make("input", { type: "checkbox", id: "model-anyway" });
     let seed = 0;
     let isBusy = false;
+    let next = null; // what was pressed last while something ran
 
     const say = (text, howFar = "") => {
       if (line.textContent !== text) line.textContent = text;
@@ -36,15 +37,22 @@
       list.hidden = false;
     };
     const wish = async (wished) => {
-      if (isBusy) return null;
-      isBusy = true;
       const result = await ask({ kind: "model", texts: [], answers: handed().text,
         wish: JSON.stringify({ ...wished, anyway: anyway.checked }) }, say);
-      isBusy = false;
       say(result.steps ? "" : result.message);
       if (!result.steps) return null;
       showSteps(result.steps);
       return result;
+    };
+
+    const press = async (job) => {
+      if (isBusy) { next = job; return; }
+      isBusy = true;
+      await job();
+      isBusy = false;
+      const waiting = next;
+      next = null;
+      if (waiting) press(waiting);
     };
 
     const parts = sentence(() => {
@@ -67,9 +75,9 @@
     const [swap, over] = parts.moves;
     const check = make("p", { className: "inpage-check" }, anyway,
       make("label", { htmlFor: anyway.id, textContent: "Use my functions even if they give other numbers" }));
-    const main = button("Ask it", askIt);
+    const main = button("Ask it", () => press(askIt));
     main.className = "inpage-main";
-    return [kept, parts.choices, buttons(main, button("Let it write", writeIt), swap, over), check,
+    return [kept, parts.choices, buttons(main, button("Let it write", () => press(writeIt)), swap, over), check,
       amount, live, beside(parts.svg, parts.numbers.element), list];
   });
 })();
