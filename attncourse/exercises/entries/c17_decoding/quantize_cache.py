@@ -1,3 +1,5 @@
+from dataclasses import replace
+
 import numpy as np
 
 from ...families.inputs import given
@@ -42,6 +44,14 @@ def multiplied_first(rows, top, dtype):
     return np.asarray(rows.astype(dtype) * np.array(127, dtype) / whole, dtype=np.float64)
 
 
+def in_float32(rows):
+    """x / scale where both are float32, in which a whole number may come out just below itself."""
+    narrow = rows.astype(np.float32)
+    top = np.abs(narrow).max(axis=-1, keepdims=True)
+    scale = np.where(top == 0, np.float32(1), top / np.float32(127))
+    return (narrow / scale).astype(np.float64)
+
+
 def span(rows):
     return rows.max(axis=-1, keepdims=True) - rows.min(axis=-1, keepdims=True)
 
@@ -62,7 +72,7 @@ def _cases():
         return Case(aspect, (np.asarray(normal(*shape, seed=seed, dtype=dtype), order=order),))
 
     # In none of these is x / scale within 0.002 of a half, which may go either way.
-    return [
+    cases = [
         case(PLAIN, [127, -64, 1, 0]),
         case(PLAIN, [1, -3, 0.4], [10, 3, -4]),
         case(PLAIN, [-254, 100, 2.6], [12.7, -3.06, 1.17]),
@@ -87,6 +97,8 @@ def _cases():
         case(FLOAT16, [127, -64, 1, 0], dtype=np.float16, relative=1e-3),
         *(case(FLOAT16, *rows, dtype=np.float16, relative=1e-3) for rows in HALVES),
     ]
+    # float32 is wide enough for the steps, whatever x's width
+    return [replace(one, relative=1e-6) if one.dtype == "float64" else one for one in cases]
 
 
 # Divided in float16, some number of each of these is rounded to its neighbour, or overflows.
