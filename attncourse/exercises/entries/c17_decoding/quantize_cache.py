@@ -44,12 +44,10 @@ def multiplied_first(rows, top, dtype):
     return np.asarray(rows.astype(dtype) * np.array(127, dtype) / whole, dtype=np.float64)
 
 
-def in_float32(rows):
-    """x / scale where both are float32, in which a whole number may come out just below itself."""
-    narrow = rows.astype(np.float32)
-    top = np.abs(narrow).max(axis=-1, keepdims=True)
-    scale = np.where(top == 0, np.float32(1), top / np.float32(127))
-    return (narrow / scale).astype(np.float64)
+def scale_in_float32(rows):
+    """With such a scale a row's largest number may come out just below 127."""
+    top = np.abs(rows.astype(np.float32)).max(axis=-1, keepdims=True)
+    return np.where(top == 0, np.float32(1), top / np.float32(127))
 
 
 def span(rows):
@@ -64,12 +62,19 @@ def one_of(array):
 EPSILONS = (1e-1, 1e-2, 1e-3, 1e-4, 1e-5, 1e-6, 1e-7, 1e-8, 1e-9, 1e-10, 1e-12, 1e-16, 1e-30)
 
 
+def of_many_digits(*shape, seed):
+    """Numbers of two decimal places would be exact halves of many a wrong scale, and rounding errors
+    would decide to which side these go.
+    """
+    return normal(*shape, seed=seed) + 0.00371 * normal(*shape, seed=seed + 1000)
+
+
 def _cases():
     def case(aspect, *rows, dtype=np.float64, relative=0.0):
         return Case(aspect, (np.array(rows, dtype),), relative=relative)
 
     def drawn(aspect, *shape, seed, dtype=np.float64, order="C"):
-        return Case(aspect, (np.asarray(normal(*shape, seed=seed, dtype=dtype), order=order),))
+        return Case(aspect, (np.asarray(of_many_digits(*shape, seed=seed), dtype, order=order),))
 
     # In none of these is x / scale within 0.002 of a half, which may go either way.
     cases = [
@@ -79,15 +84,18 @@ def _cases():
         drawn(PLAIN, 5, 3, seed=100),
         drawn(PLAIN, 7, 11, seed=111),
         drawn(PLAIN, 7, 11, seed=114, order="F"),
-        drawn(PLAIN, 11, 37, seed=201),
+        drawn(PLAIN, 11, 37, seed=202),
         drawn(SQUARE, 3, 3, seed=140),
         drawn(SQUARE, 5, 5, seed=150),
         drawn(LEADING, 2, 5, 3, seed=160),
-        drawn(LEADING, 2, 3, 7, 11, seed=170),
+        drawn(LEADING, 2, 3, 7, 11, seed=176),
         drawn(LEADING, 3, 2, 5, 3, seed=180, order="F"),
-        Case(LEADING, (np.concatenate([normal(2, 3, 5, seed=4), np.zeros((2, 1, 5))], axis=1),)),
+        Case(
+            LEADING,
+            (np.concatenate([of_many_digits(2, 3, 5, seed=4), np.zeros((2, 1, 5))], axis=1),),
+        ),
         case("one feature", [3], [-7]),
-        case("small rows", [1e-5, -2.52e-5, 3e-6], [0.004, -0.011, 0.0077]),
+        case("small rows", [1e-5, -2.52e-5, 3e-6], [0.004, -0.011, 0.0078]),
         case("small rows", [1e-9, -3.6e-9]),
         case("large rows", [50000, -61000, 1234]),
         case(ZEROS, [0, 0], [1, -3]),
