@@ -240,6 +240,17 @@ def drop_what_no_page_loads(static, mathjax):
         for file in (static / "mathjax/sre/mathmaps").glob("*.json")
         if file.stem not in ("base", "en")
     ]  # languages of speech
+    # what the file that pages load holds already, and forms of formulas that none of them has
+    unused += [
+        static / "mathjax" / name
+        for name in (
+            *("input/tex.js", "input/tex-base.js", "input/tex-full.js", "input/asciimath.js"),
+            *("input/mml/extensions/mml3.js", "input/mml/extensions/mml3.sef.json"),
+            *("output/chtml.js", "output/chtml/fonts/tex.js"),
+        )
+    ]
+    # browsers that know this theme's other styles take the icons as WOFF2
+    unused += (static / "vendor/fontawesome/webfonts").glob("*.ttf")
     for file in [*unused, *static.rglob("*.map")]:
         file.unlink()
 

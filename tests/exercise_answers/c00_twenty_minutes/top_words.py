@@ -159,3 +159,13 @@ def words_with_weights(weights, words, count):
 @answers.wrong()
 def words_with_letters(weights, words, count):
     return [words[i].upper() for i in np.argsort(-weights, kind="stable")[:count]]
+
+
+@answers.wrong("smallest weights instead of largest")
+def end_of_the_descending_order(weights, words, count):
+    return [words[i] for i in np.argsort(-weights, kind="stable")[-count:]]
+
+
+@answers.wrong("equals in the order of the alphabet")
+def pairs_sorted_backwards(weights, words, count):
+    return [word for _, word in sorted(zip(weights.tolist(), words), reverse=True)[:count]]

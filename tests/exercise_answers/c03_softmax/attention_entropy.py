@@ -102,3 +102,9 @@ def entropy_from_uniform(weights):
 
 answers.wrong("log of the largest weight", function=lambda weights: -np.log(weights.max(axis=-1)))
 answers.wrong("1 minus the sum of squares", function=lambda weights: 1 - (weights**2).sum(axis=-1))
+
+
+@answers.wrong("small weights cut off")
+def entropy_of_clipped_weights(weights):
+    clipped = np.clip(weights, 0.05, 1)
+    return -(clipped * np.log(clipped)).sum(axis=-1)

@@ -121,3 +121,8 @@ def scores_standardised(weights):
 def scores_of_raised_weights(weights):
     logs = np.log(weights.astype(np.float64) + 1e-3)
     return logs - logs.mean(axis=-1, keepdims=True)
+
+
+@answers.wrong("centred before the logarithm")
+def mean_weight_subtracted(weights):
+    return np.log(weights - weights.mean(axis=-1, keepdims=True))

@@ -216,3 +216,10 @@ answers.wrong(
 def entropy_over_the_queries(scores, target):
     logs = attnlib.log_softmax(scores, axis=-2)
     return -np.take_along_axis(logs, target[..., None], axis=-1)[..., 0]
+
+
+@answers.wrong("weight instead of its logarithm")
+def minus_the_weight(scores, target):
+    powers = np.exp(scores - scores.max(axis=-1, keepdims=True))
+    weights = powers / powers.sum(axis=-1, keepdims=True)
+    return -np.take_along_axis(weights, target[..., None], axis=-1)[..., 0]

@@ -253,3 +253,9 @@ def log_softmax_with_a_low_number(scores, axis=-1):
     shifted = scores - scores.max(axis=axis, keepdims=True)
     shifted = np.where(np.isneginf(shifted), -30000, shifted).astype(scores.dtype)
     return shifted - np.log(np.exp(shifted).sum(axis=axis, keepdims=True))
+
+
+@answers.wrong("sum of the logarithms")
+def logarithms_added(scores, axis=-1):
+    shifted = scores - scores.max(axis=axis, keepdims=True)
+    return shifted - np.log(np.exp(shifted)).sum(axis=axis, keepdims=True)

@@ -286,3 +286,10 @@ def lse_maximum_plus_sum(scores, axis=-1):
     m = scores.max(axis=axis, keepdims=True)
     m = np.where(np.isneginf(m), 0, m).astype(scores.dtype)
     return np.squeeze(m, axis) + np.exp(scores - m).sum(axis=axis)
+
+
+@answers.wrong("sum of the logarithms")
+def logarithms_of_all_powers(scores, axis=-1):
+    highest = scores.max(axis=axis, keepdims=True)
+    highest = np.where(np.isneginf(highest), 0, highest).astype(scores.dtype)
+    return highest.squeeze(axis) + np.log(np.exp(scores - highest)).sum(axis)

@@ -243,3 +243,15 @@ def gradient_without_a_step_down(function, x, step):
         up[index] += step
         grad[index] = (function(up) - function(down)) / (2 * step)
     return grad
+
+
+@answers.wrong("step relative to the entry")
+def relative_step(function, x, step):
+    grad = np.zeros(x.shape)
+    for at in np.ndindex(*x.shape):
+        h = step * max(1.0, abs(x[at]))
+        up, down = x.copy(), x.copy()
+        up[at] += h
+        down[at] -= h
+        grad[at] = (function(up) - function(down)) / (2 * h)
+    return grad

@@ -171,3 +171,8 @@ answers.wrong(
     "mean of the values subtracted",
     function=lambda weights, value: weights @ value - value.mean(-2, keepdims=True),
 )
+
+
+@answers.wrong("values of the first sequence for all")
+def first_values(weights, value):
+    return weights @ value.reshape(-1, *value.shape[-2:])[0]

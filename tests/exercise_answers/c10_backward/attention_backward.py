@@ -326,3 +326,18 @@ def query_used_for_its_gradient(query, key, value, grad_output):
     ds = ds / math.sqrt(query.shape[-1])
     query = ds @ key
     return query, ds.mT @ query, weights.mT @ grad_output
+
+
+@answers.wrong("scores instead of the weights in grad_value")
+def value_gradient_from_scores(query, key, value, grad_output):
+    scale = query.shape[-1] ** -0.5
+    scores = query @ np.swapaxes(key, -1, -2) * scale
+    powers = np.exp(scores - scores.max(axis=-1, keepdims=True))
+    weights = powers / powers.sum(axis=-1, keepdims=True)
+    of_weights = grad_output @ np.swapaxes(value, -1, -2)
+    of_scores = weights * (of_weights - (weights * of_weights).sum(axis=-1, keepdims=True)) * scale
+    return (
+        of_scores @ key,
+        np.swapaxes(of_scores, -1, -2) @ query,
+        np.swapaxes(scores, -1, -2) @ grad_output,
+    )

@@ -148,3 +148,11 @@ def names_used_again(query, key, grad_scores):
 def backward_with_the_second_axis(query, key, grad_scores):
     g = grad_scores / math.sqrt(query.shape[1])
     return g @ key, g.mT @ query
+
+
+@answers.wrong("another size under the root in the gradients")
+def each_by_the_others_length(query, key, grad_scores):
+    return (
+        grad_scores @ key * key.shape[-2] ** -0.5,
+        np.swapaxes(grad_scores, -1, -2) @ query * query.shape[-2] ** -0.5,
+    )

@@ -278,3 +278,35 @@ def backward_of_full_blocks(query, key, value, output, lse, grad_output, block_s
         grad_query += grad_scores @ key[at]
         grad_key[at] = grad_scores.mT @ query
     return grad_query, grad_key, grad_value
+
+
+def backward_with_roots(of_scores, of_gradients):
+    """An answer with these numbers under its roots."""
+
+    def backward(query, key, value, output, lse, grad_output, block_size):
+        grad_query, grad_key, grad_value = (np.zeros_like(a) for a in (query, key, value))
+        delta = (output * grad_output).sum(axis=-1, keepdims=True)
+        there, back = (n(query, key) ** -0.5 for n in (of_scores, of_gradients))
+        for first in range(0, key.shape[-2], block_size):
+            at = slice(first, first + block_size)
+            k, v = key[..., at, :], value[..., at, :]
+            weights = np.exp(query @ np.swapaxes(k, -1, -2) * there - lse[..., None])
+            scores = weights * (grad_output @ np.swapaxes(v, -1, -2) - delta) * back
+            grad_query += scores @ k
+            grad_key[..., at, :] = np.swapaxes(scores, -1, -2) @ query
+            grad_value[..., at, :] = np.swapaxes(weights, -1, -2) @ grad_output
+        return grad_query, grad_key, grad_value
+
+    return backward
+
+
+def n_keys(query, key):
+    return key.shape[-2]
+
+
+def n_features(query, key):
+    return key.shape[-1]
+
+
+for roots in ((n_keys, n_keys), (n_features, n_keys)):
+    answers.wrong("another size under the root", function=backward_with_roots(*roots))

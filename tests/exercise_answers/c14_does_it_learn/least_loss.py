@@ -198,3 +198,8 @@ def least_without_repetition(tokens, n_letters, n_digits):
             total += math.log(n_digits)
         seen.add(int(tokens[i]))
     return total / (len(tokens) - 1)
+
+
+answers.wrong(
+    "loss of a letter alone", function=lambda tokens, n_letters, n_digits: math.log(n_letters)
+)

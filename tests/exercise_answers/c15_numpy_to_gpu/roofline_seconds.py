@@ -128,3 +128,13 @@ def seconds_by_a_fixed_ridge(flops, bytes_moved, peak_flops, bandwidth):
     if flops > 200 * bytes_moved:
         return flops / peak_flops
     return bytes_moved / bandwidth
+
+
+@answers.wrong("another mean of the two times")
+def root_of_the_squares(flops, bytes_moved, peak_flops, bandwidth):
+    return ((flops / peak_flops) ** 2 + (bytes_moved / bandwidth) ** 2) ** 0.5
+
+
+@answers.wrong("whole seconds only")
+def whole_seconds_of_memory(flops, bytes_moved, peak_flops, bandwidth):
+    return max(flops / peak_flops, bytes_moved // bandwidth)

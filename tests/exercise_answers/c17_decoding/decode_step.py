@@ -258,3 +258,40 @@ def step_that_returns_a_window(query, key_cache, value_cache, key_new, value_new
     keys = np.concatenate([key_cache, key_new], axis=-2)
     values = np.concatenate([value_cache, value_new], axis=-2)
     return attnlib.attention(query, keys, values), keys[..., 1:, :], values[..., 1:, :]
+
+
+def with_step(shift=None, scale=None, total=None):
+    """An answer in which one of three steps is another."""
+
+    def decode(query, key_cache, value_cache, key_new, value_new):
+        keys = np.concatenate([key_cache, key_new], axis=-2)
+        values = np.concatenate([value_cache, value_new], axis=-2)
+        scores = query @ np.swapaxes(keys, -1, -2) / math.sqrt(query.shape[-1])
+        scores = scale(scores, query) if scale else scores
+        highest = shift(scores) if shift else scores.max(axis=-1, keepdims=True)
+        powers = np.exp(scores - highest)
+        whole = (total(powers) if total else powers).sum(axis=-1, keepdims=True)
+        return powers @ values / whole, keys, values
+
+    return decode
+
+
+def new_unscaled(scores, query):
+    scores[..., -1:] *= math.sqrt(query.shape[-1])
+    return scores
+
+
+answers.right(with_step())
+answers.wrong(
+    "maximum without the new key",
+    function=with_step(shift=lambda scores: scores[..., :-1].max(axis=-1, keepdims=True)),
+)
+for first in (0, -1):
+    answers.wrong(
+        "one position's score instead of the maximum",
+        function=with_step(shift=lambda scores, at=first: scores.take([at], axis=-1)),
+    )
+answers.wrong("new score not scaled", function=with_step(scale=new_unscaled))
+answers.wrong(
+    "new key missing in the sum", function=with_step(total=lambda powers: powers[..., :-1])
+)

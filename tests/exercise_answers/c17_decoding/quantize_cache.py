@@ -201,3 +201,19 @@ def cache_in_half(x):
     top = np.abs(x).max(axis=-1, keepdims=True)
     scale = np.where(top == 0, 1, top / x.dtype.type(127)).astype(x.dtype)
     return np.round(x / scale).astype(np.int8), scale
+
+
+@answers.right()
+def in_float32(x):
+    wide = x.astype(np.float32)
+    largest = np.abs(wide).max(axis=-1, keepdims=True)
+    scale = np.where(largest == 0, np.float32(1), largest / np.float32(127))
+    return np.round(wide / scale).astype(np.int8), scale.astype(x.dtype)
+
+
+@answers.wrong("fraction cut off")
+def cut_in_float32(x):
+    wide = x.astype(np.float32)
+    largest = np.abs(wide).max(axis=-1, keepdims=True)
+    scale = np.where(largest == 0, np.float32(1), largest / np.float32(127))
+    return (wide / scale).astype(np.int8), scale.astype(x.dtype)

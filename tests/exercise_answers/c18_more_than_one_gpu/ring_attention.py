@@ -408,3 +408,30 @@ answers.wrong("log-sum-exp not updated", function=ring_in_order(lambda lse, new,
 answers.wrong(
     "log-sum-exp not updated", function=ring_in_order(lambda lse, new, merged: np.maximum(lse, new))
 )
+
+
+def in_the_order_of_the_list(key_part=None, rescaled=True):
+    def ring(query_parts, key_parts, value_parts):
+        found = []
+        for query in query_parts:
+            highest, total, output = -np.inf, 0.0, 0.0
+            for key, value in zip(key_parts, value_parts):
+                size = (key_part or (lambda key: key.shape[-1]))(key)
+                scores = query @ np.swapaxes(key, -1, -2) * size**-0.5
+                new = np.maximum(highest, scores.max(axis=-1, keepdims=True))
+                factor = np.exp(highest - new) if rescaled or np.ndim(highest) == 0 else 1
+                powers = np.exp(scores - new)
+                total = total * factor + powers.sum(axis=-1, keepdims=True)
+                output = output * factor + powers @ value
+                highest = new
+            found.append((output / total).astype(query.dtype))
+        return found
+
+    return ring
+
+
+answers.right(in_the_order_of_the_list())
+answers.wrong(
+    "sqrt(n_k) instead of sqrt(d_k)", function=in_the_order_of_the_list(lambda key: key.shape[-2])
+)
+answers.wrong("earlier parts not rescaled", function=in_the_order_of_the_list(rescaled=False))

@@ -140,3 +140,10 @@ def rms_two(x, gain, eps):
 def rms_wide(x, gain, eps):
     y = x.astype(np.float64)
     return y / np.sqrt((y * y).mean(-1, keepdims=True) + eps) * gain
+
+
+@answers.right()
+def rms_in_float32(x, gain, eps):
+    wide = x.astype(np.float32)
+    root = np.sqrt((wide * wide).mean(axis=-1, keepdims=True) + np.float32(eps))
+    return (wide / root * gain).astype(x.dtype)

@@ -137,3 +137,35 @@ def sink_flipped(scores, sink):
     m = np.maximum(scores.max(axis=-1, keepdims=True), s)
     e = np.exp(scores - m)
     return e / (e.sum(axis=-1, keepdims=True) + np.exp(s - m))
+
+
+def with_a_column_in_front(scores, sink):
+    column = np.broadcast_to(sink[:, None, None], (*scores.shape[:-1], 1))
+    whole = np.concatenate([column, scores], axis=-1)
+    powers = np.exp(whole - whole.max(axis=-1, keepdims=True))
+    return powers / powers.sum(axis=-1, keepdims=True)
+
+
+answers.right(lambda scores, sink: with_a_column_in_front(scores, sink)[..., 1:])
+answers.wrong("sink's weight kept", function=with_a_column_in_front)
+answers.wrong(
+    "sink in place of a key",
+    function=lambda scores, sink: with_a_column_in_front(scores, sink)[..., :-1],
+)
+
+
+def shifted_by_the_scores(scores, sink, added):
+    top = scores.max(axis=-1, keepdims=True)
+    highest = np.where(np.isneginf(top), 0, top).astype(scores.dtype)
+    powers = np.exp(scores - highest)
+    return powers / (powers.sum(axis=-1, keepdims=True) + added(sink[:, None, None], highest))
+
+
+answers.wrong(
+    "0 as the maximum of a dead row",
+    function=lambda scores, sink: shifted_by_the_scores(scores, sink, lambda b, m: np.exp(b - m)),
+)
+answers.wrong(
+    "no exponential of the sink",
+    function=lambda scores, sink: shifted_by_the_scores(scores, sink, lambda b, m: b),
+)

@@ -234,3 +234,25 @@ def softmax_after_all(query, key, value):
         weights = e / e.sum(-1, keepdims=True)
         output[..., i, :] = np.einsum("...j,...je->...e", weights, value[..., : i + 1, :])
     return output
+
+
+@answers.wrong("0 times infinity")
+def features_without_a_choice(query, key, value):
+    def f(x):
+        return (x > 0) * (x + 1) + (x <= 0) * np.exp(x)
+
+    keys = np.cumsum(f(key), axis=-2)
+    states = np.cumsum(f(key)[..., None] * value[..., None, :], axis=-3)
+    sums = np.einsum("...nd,...ndv->...nv", f(query), states)
+    return (sums / (f(query) * keys).sum(axis=-1, keepdims=True)).astype(query.dtype)
+
+
+@answers.right()
+def features_by_two_terms(query, key, value):
+    def f(x):
+        return np.maximum(x, 0) + np.exp(np.minimum(x, 0))
+
+    keys = np.cumsum(f(key), axis=-2)
+    states = np.cumsum(f(key)[..., None] * value[..., None, :], axis=-3)
+    sums = np.einsum("...nd,...ndv->...nv", f(query), states)
+    return sums / (f(query) * keys).sum(axis=-1, keepdims=True)

@@ -55,6 +55,19 @@ def moved_along(function, x, at):
     return moved_by
 
 
+# by what a step that is relative to an entry is multiplied
+SIZES = (
+    lambda entry: max(1, entry),
+    lambda entry: 1 + entry,
+    lambda entry: entry or 1,
+    lambda entry: entry + 1e-8,
+)
+
+
+def slope(f, h):
+    return (f(h) - f(-h)) / (2 * h)
+
+
 def only(keep, grad):
     """Only some entries of the gradient, the others 0."""
     found = np.zeros_like(grad)

@@ -29,14 +29,14 @@ def dealt_out(x, n_heads):
     return x.reshape(*x.shape[:-2], n_heads, x.shape[-2], x.shape[-1] // n_heads)
 
 
-def cut_first(x, w_q, w_k, n_heads, all_columns):
+def cut_first(x, w_q, w_k, n_heads, all_columns, root=lambda size, width: width):
     """Each head from its block of x, times its block of rows of the matrices."""
     size = x.shape[-1] // n_heads
     found = []
     for i in range(n_heads):
         own = slice(i * size, (i + 1) * size)
         query, key = (x[..., own] @ w[own, slice(None) if all_columns else own] for w in (w_q, w_k))
-        found.append(query @ swap(key) / math.sqrt(query.shape[-1]))
+        found.append(query @ swap(key) / math.sqrt(root(size, query.shape[-1])))
     return np.stack(found, axis=-3)
 
 

@@ -15,6 +15,11 @@ def av_product(weights, value):
     return output
 
 
+def of_the_first(array):
+    """The first matrix in the place of all."""
+    return np.broadcast_to(array[(0,) * (array.ndim - 2)], array.shape)
+
+
 def _cases():
     return [
         given(PLAIN, [[0.5, 0.5, 0]], [[2, 4], [6, 0], [1, 1]]),

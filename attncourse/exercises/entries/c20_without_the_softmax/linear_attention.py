@@ -8,7 +8,7 @@ from ...model import FLOAT32, LEADING, PLAIN, SQUARE, normal
 from ...pages import written
 
 AXES = dict(query="n d_k", key="n d_k", value="n d_v")
-FAR_BELOW = "features far below 0"
+FAR_BELOW, FAR_ABOVE = "features far below 0", "features far above 0"
 
 
 def linear_attention(query, key, value):
@@ -30,6 +30,12 @@ def linear_attention(query, key, value):
 def positive(x):
     """elu(x) + 1."""
     return np.where(x > 0, x + 1, np.exp(np.minimum(x, 0)))
+
+
+def without_choice(x):
+    """x + 1 and exp(x), each times 1 or 0; exp(x) may be infinite."""
+    with np.errstate(over="ignore", invalid="ignore"):
+        return (x > 0) * (x + 1) + (x <= 0) * np.exp(x)
 
 
 def elu(x):
@@ -84,6 +90,8 @@ def _cases():
         ),
         given(FAR_BELOW, [[-4], [-5]], [[-6], [-5]], [[4], [8]]),
         given(FAR_BELOW, [[-12], [-11]], [[-11], [-13]], [[4], [8]]),
+        given(FAR_ABOVE, [[1000], [-3]], [[2], [2000]], [[4], [8]]),
+        given(FAR_ABOVE, [[720], [-1]], [[2], [3]], [[4], [8]], dtype=np.float16),
         given("one position", [[1, 0]], [[0, 2]], [[4, 8]]),
         given(FLOAT32, [[0], [1]], [[0], [2]], [[4], [8]], dtype=np.float32),
         *inputs(AXES),
