@@ -459,8 +459,10 @@ def test_pdfs_are_linked_once_they_are_there(book, tmp_path):
     page = tmp_path / "01_cut.html"
     page.write_text((book / "chapters" / "01_cut.html").read_text())
     (tmp_path / "01_cut.pdf").touch()
+    (tmp_path / "01_cut.handout.pdf").touch()
     prints.link_to_pdfs(page)
     prints.link_to_pdfs(page)
+    assert '<a href="01_cut.handout.pdf">Handout (PDF)</a>' in page.read_text()
     assert page.read_text().count('<a href="01_cut.pdf">PDF</a>') == 1
     assert 'href="01_cut.slides.pdf"' not in page.read_text()
 
@@ -473,8 +475,10 @@ def test_a_chapters_page_for_lecturers_has_its_deck_and_the_pdf(book, tmp_path):
     page.write_text((book / "chapters" / "for_lecturers" / "01_cut.html").read_text())
     assert '<a href="../01_cut.slides.html">Slides</a>' in page.read_text()
     (tmp_path / "01_cut.slides.pdf").touch()
+    (tmp_path / "01_cut.handout.pdf").touch()
     prints.link_to_pdfs(page)
     assert '<a href="../01_cut.slides.pdf">PDF of the slides</a>' in page.read_text()
+    assert '<a href="../01_cut.handout.pdf">Handout (PDF)</a>' in page.read_text()
 
 
 def test_a_chapters_page_for_lecturers_has_its_questions(book):
