@@ -238,8 +238,12 @@ def drop_what_no_page_loads(static, mathjax):
         for file in (static / "mathjax/sre/mathmaps").glob("*.json")
         if file.stem not in ("base", "en")
     ]  # languages of speech
+    # What tex-chtml.js holds already, or no page writes; and every browser takes the woff2.
+    inputs = ("tex-full.js", "asciimath.js", "tex/extensions/all-packages.js")
+    unused += [static / "mathjax/input" / name for name in inputs]
+    unused += (static / "vendor/fontawesome/webfonts").glob("*.ttf")
     for file in [*unused, *static.rglob("*.map")]:
-        file.unlink()
+        file.unlink(missing_ok=True)
 
 
 def pack_downloads(sources):
