@@ -246,13 +246,17 @@ def drop_what_no_page_loads(static, mathjax):
         for name in (
             *("input/tex.js", "input/tex-base.js", "input/tex-full.js", "input/asciimath.js"),
             *("input/mml/extensions/mml3.js", "input/mml/extensions/mml3.sef.json"),
-            *("output/chtml.js", "output/chtml/fonts/tex.js"),
+            *(
+                "input/tex/extensions/all-packages.js",
+                "output/chtml.js",
+                "output/chtml/fonts/tex.js",
+            ),
         )
     ]
     # browsers that know this theme's other styles take the icons as WOFF2
     unused += (static / "vendor/fontawesome/webfonts").glob("*.ttf")
     for file in [*unused, *static.rglob("*.map")]:
-        file.unlink()
+        file.unlink(missing_ok=True)
 
 
 def pack_downloads(sources):

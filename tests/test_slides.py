@@ -413,14 +413,10 @@ STILL_ALONE = {
     "02_masks": 19,
     "03_softmax": 9,
     "08_av_product": 11,
-    "09_attention": 13,
     "10_backward": 15,
     "12_positions": 13,
-    "13_streaming_attention": 17,
     "14_does_it_learn": 9,
-    "15_numpy_to_gpu": 22,
     "18_more_than_one_gpu": 11,
-    "20_without_the_softmax": 8,
 }
 
 

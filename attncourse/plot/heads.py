@@ -7,6 +7,7 @@ from attncourse.plot.common import (
     COLORS,
     arrow,
     box,
+    for_slides,
     grid,
     in_book_style,
     shades,
@@ -300,7 +301,7 @@ def by_seed(accuracies, line, label):
     axes.tick_params(axis="y", length=0)
 
 
-@in_book_style
+@for_slides
 def multi_head(n_heads=3, d_head=4):
     """Multi-head attention as boxes: the heads read the same words side by side, and a matrix mixes
     what they found.

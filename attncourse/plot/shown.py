@@ -9,7 +9,7 @@ import re
 import matplotlib.pyplot as plt
 import numpy as np
 
-from attncourse.plot.common import COLORS, HALF, WIDTH, arrow, in_book_style, shades, subplots
+from attncourse.plot.common import COLORS, arrow, for_slides, shades, subplots
 
 BAD = "#e8b58f"  # of a number that shouldn't be there
 
@@ -46,8 +46,8 @@ def cell_colors(matrix, name):
         yield place, color
 
 
-@in_book_style
-def grids(panels, name="scores", digits=1, rows=(), columns=(), half=False, lit=(), height=None):
+@for_slides
+def grids(panels, name="scores", digits=1, rows=(), columns=(), lit=(), height=None):
     """Matrices as cells with their numbers, {title: `(rows, columns)`}; cells of -inf are hatched,
     those of nan and inf stand out, and a boolean fills its cell or leaves it empty.
 
@@ -63,7 +63,6 @@ def grids(panels, name="scores", digits=1, rows=(), columns=(), half=False, lit=
     drawn = subplots(
         height or min(roomy, 2.7),
         [list("abcdef"[: len(panels)])],
-        width=HALF if half else WIDTH,
         gridspec_kw={"width_ratios": ratios},
     )
     for place, (axes, (title, matrix), role) in enumerate(zip(drawn, panels.items(), names)):
@@ -97,8 +96,8 @@ def grids(panels, name="scores", digits=1, rows=(), columns=(), half=False, lit=
         axes.spines[:].set_visible(False)
 
 
-@in_book_style
-def ranges(rows, across, form=".4g", marks=(), half=False, name="scores", linear=None):
+@for_slides
+def ranges(rows, across, form=".4g", marks=(), name="scores", linear=None):
     """A bar from low to high in each row, {label: (low, high)}, with both numbers at its ends.
 
     `marks` are pairs (place, text): dashed lines across all rows. Where the ends are of different
@@ -106,14 +105,16 @@ def ranges(rows, across, form=".4g", marks=(), half=False, name="scores", linear
     """
     labels, ends = list(rows), np.array(list(rows.values()), dtype=float)
     height = min(0.8 + 0.36 * len(labels) + 0.2 * bool(marks), 2.7)
-    (axes,) = subplots(height, "a", width=HALF if half else WIDTH)
+    (axes,) = subplots(height, "a")
     if linear:
         axes.set_xscale("symlog", linthresh=linear)
     axes.barh(
         range(len(labels)), ends[:, 1] - ends[:, 0], left=ends[:, 0], height=0.5, color=COLORS[name]
     )
     for row, pair in enumerate(ends):
-        for end, side, shift in zip(pair, ("right", "left"), (-5, 5)):
+        is_point = np.isclose(*pair)
+        axes.plot(pair[1], row, "o" * int(is_point), color=COLORS[name], markersize=7)
+        for end, side, shift in list(zip(pair, ("right", "left"), (-5, 5)))[int(is_point) :]:
             axes.annotate(
                 format(end, form).replace("-", "−"),
                 (end, row),
@@ -145,7 +146,7 @@ def ranges(rows, across, form=".4g", marks=(), half=False, name="scores", linear
     axes.spines["left"].set_visible(False)
 
 
-@in_book_style
+@for_slides
 def neighbours(panels, form=".6g"):
     """Where a number goes when it is rounded, {title: (number, below, above, kept)}: the line
     between its neighbours, and an arrow to the one that is kept.
@@ -192,12 +193,12 @@ def neighbours(panels, form=".6g"):
     axes.spines[:].set_visible(False)
 
 
-@in_book_style
-def tiles(rows, name="value", half=False):
+@for_slides
+def tiles(rows, name="value"):
     """How many of all pass, {label: (passed, all)}: a tile for each, filled if it passed."""
     most = max(count for _, count in rows.values())
     height = min(0.35 + 0.42 * len(rows), 2.6)
-    (axes,) = subplots(height, "a", width=HALF if half else WIDTH)
+    (axes,) = subplots(height, "a")
     for row, (passed, count) in enumerate(rows.values()):
         for place in range(count):
             axes.add_patch(
@@ -222,8 +223,8 @@ def tiles(rows, name="value", half=False):
     axes.spines[:].set_visible(False)
 
 
-@in_book_style
-def stacked(rows, form=",.3g", across="", most=None, half=False, height=None):
+@for_slides
+def stacked(rows, form=",.3g", across="", most=None, height=None):
     """Bars made of parts, {label: [(text, number, role), ...]}, one after the other; the sum is
     written at the end unless `form` is empty.
 
@@ -231,7 +232,7 @@ def stacked(rows, form=",.3g", across="", most=None, half=False, height=None):
     drawn empty.
     """
     height = height or min(0.45 + 0.5 * len(rows) + 0.25 * bool(across), 2.7)
-    (axes,) = subplots(height, "a", width=HALF if half else WIDTH)
+    (axes,) = subplots(height, "a")
     totals = [sum(number for _, number, _ in parts) for parts in rows.values()]
     for row, parts in enumerate(rows.values()):
         left = 0
@@ -248,9 +249,7 @@ def stacked(rows, form=",.3g", across="", most=None, half=False, height=None):
                 linestyle="--" if is_empty else "-",
                 linewidth=1.2,
             )
-            is_narrow = number / (most or 1.13 * max(totals)) * (2.2 if half else 4.6) < (
-                0.085 * len(text)
-            )
+            is_narrow = number / (most or 1.13 * max(totals)) * 4.6 < (0.085 * len(text))
             axes.text(
                 left + number / 2,
                 row - 0.44 * is_narrow,
@@ -283,7 +282,7 @@ def stacked(rows, form=",.3g", across="", most=None, half=False, height=None):
     axes.spines[["left"] + ["bottom"] * (not across)].set_visible(False)
 
 
-@in_book_style
+@for_slides
 def stages(rows, height=None):
     """Boxes in a row with arrows from each to the next, {name of the row: [(role, title, text),
     ...]}; a text may have two lines. A role with "!" at its end is filled.
@@ -337,14 +336,14 @@ def stages(rows, height=None):
     axes.axis("off")
 
 
-@in_book_style
-def sizes(parts, half=False, height=1.9):
+@for_slides
+def sizes(parts, height=1.9):
     """Matrices as rectangles, each side as long as it stands: [(role, name, (text, rows), (text,
     columns)) or a sign between two, ...].
     """
     wide = sum(0.9 if isinstance(part, str) else part[3][1] + 1.3 for part in parts)
     tall = max(part[2][1] for part in parts if not isinstance(part, str))
-    (axes,) = subplots(height, "a", width=HALF if half else WIDTH)
+    (axes,) = subplots(height, "a")
     x = 0
     for part in parts:
         if isinstance(part, str):
