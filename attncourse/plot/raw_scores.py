@@ -248,6 +248,7 @@ def rotated_query(vectors, angles, weights, labels, shown):
     `shown`; beside them the weights `(n, n_k)` against all `angles`, in degrees.
     """
     plane, lines = subplots(2.6, "ab", width_ratios=[1, 1.5])
+    plane.plot(0, 0, "o", color=COLORS["output"], markersize=3)
     for vector, label in zip(vectors, labels):
         ray(plane, vector, "key")
         plane.text(*(1.32 * vector), label, ha="center", va="center", fontsize=9.5)
