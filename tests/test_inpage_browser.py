@@ -815,6 +815,7 @@ def test_without_scripts_the_listings_stay(chromium, address):
 WORDS = ["Ada's", "old", "cat", "sleeps"]
 ROW = [1.0, 0.5, 2.5, -0.1]
 KEYS = np.array([[0, 1], [0.75, -1], [1, 0.5], [-0.8, 1.5]])
+VECTORS = np.array([[1.8, -0.8], [-1.5, 1.2], [1.2, 1.8], [-0.6, -1.9]])
 VALUES = np.array([[0, 1], [2, 2], [3, 0], [1, -1]])
 TABLE_SCORES = np.array([[0, 0, 0, 0], [1, 0, 1, 0], [0.25, 0.5, 1, 0.45], ROW])
 PLACE_OF = {kind: f"{page}.html" for page, (_, kind) in move.PLACES.items()}
@@ -860,6 +861,25 @@ def test_moved_scores_make_the_weights_of_numpy(place, scores, temperature):
     fill(panel, "Temperature T", temperature)
     expected = attnlib.softmax(np.array(scores) / temperature)
     assert np.allclose([row[-1] for row in numbers(panel)], expected, rtol=0, atol=5.01e-4)
+
+
+@pytest.mark.parametrize("degrees", [0, 47, 164, 360, -90, 1000.5])
+def test_a_rotated_query_has_the_weights_of_numpy(place, degrees):
+    panel = place("turn")
+    fill(panel, "Angle of W_Q in degrees", degrees)
+    cos, sin = np.cos(np.radians(degrees)), np.sin(np.radians(degrees))
+    query = VECTORS[3] @ np.array([[cos, sin], [-sin, cos]])
+    scores = attnlib.raw_scores(query[None], VECTORS)[0]
+    expected = np.stack([scores, attnlib.softmax(scores)], axis=-1)
+    assert np.allclose(numbers(panel), expected, rtol=0, atol=[5.01e-3, 5.01e-4])
+
+
+def test_a_query_is_rotated_by_key(place):
+    panel = place("turn")
+    panel.get_by_label("Angle of W_Q in degrees", exact=True).press("ArrowRight")
+    assert panel.get_by_label("Angle of W_Q in degrees, as a number").input_value() == "1"
+    panel.get_by_role("button", name="Find cat").press("Enter")
+    sync_api.expect(panel.locator("[aria-live]")).to_contain_text("to cat.")
 
 
 @pytest.mark.parametrize(

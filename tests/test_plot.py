@@ -228,6 +228,13 @@ FIGURES = {
     "alignment_maps": (
         [(WORDS[:3], WORDS[:2], (2, 0), np.array([[0.01, 0, 0.99], [0.6, 0.3, 0.1]]))],
     ),
+    "rotated_query": (
+        VALUE[:, ::-1],
+        np.linspace(0, 360, 4),
+        np.tile(WEIGHTS, (4, 1)),
+        WORDS,
+        (0, 90),
+    ),
     "looked_at": ([WORDS, WORDS[:3] + ["runs"]], [WEIGHTS, WEIGHTS[::-1]], 2),
     "ring_steps": ([np.eye(3), np.full((3, 3), 0.5)], ("a", "b")),
     "hidden_sending": ((1.0, 2.0), (2.0, 1.0), ("short parts", "long parts")),

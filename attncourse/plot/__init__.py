@@ -111,6 +111,7 @@ from attncourse.plot.raw_scores import (
     mask_gallery,
     masked_scores,
     references,
+    rotated_query,
     score_matrix,
     score_spread,
     two_tables,

@@ -240,3 +240,47 @@ def two_tables(by_title, name, labels, across, down):
         axes.set(xticklabels=labels, yticklabels=labels, xlabel=across)
         axes.tick_params(labelsize=9)
     panels[0].set_ylabel(down)
+
+
+@in_book_style
+def rotated_query(vectors, angles, weights, labels, shown):
+    """Keys `(n_k, 2)` as arrows, and the query, which is the last of them rotated by the angles in
+    `shown`; beside them the weights `(n, n_k)` against all `angles`, in degrees.
+    """
+    plane, lines = subplots(2.6, "ab", width_ratios=[1, 1.5])
+    plane.plot(0, 0, "o", color=COLORS["output"], markersize=3)
+    for vector, label in zip(vectors, labels):
+        ray(plane, vector, "key")
+        plane.text(*(1.32 * vector), label, ha="center", va="center", fontsize=9.5)
+    x, y = vectors[-1]
+    for degrees in shown:
+        cos, sin = np.cos(np.radians(degrees)), np.sin(np.radians(degrees))
+        query = np.array([x * cos - y * sin, x * sin + y * cos])
+        ray(plane, 0.75 * query, "query")
+        beside = 0.4 * query + 0.5 * np.array([query[1], -query[0]]) / np.hypot(x, y)
+        plane.text(*beside, f"{degrees}°", ha="center", va="center", fontsize=9)
+    plane.set(xlim=(-3.1, 3.1), ylim=(-2.9, 2.9), xticks=[], yticks=[], aspect="equal")
+    plane.set_title("Keys, and two queries")
+    for column, label, style in zip(weights.T, labels, ("-", "--", "-.", ":")):
+        lines.plot(angles, column, style, color=COLORS["weights"], linewidth=1.6)
+        top = column.argmax()
+        at = np.clip(angles[top], angles[0] + 22, angles[-1] - 22)
+        lines.text(at, column[top] + 0.04, label, ha="center", fontsize=9.5)
+    lines.set(
+        title="Weights",
+        xlabel="rotation by $W_Q$, in degrees",
+        xlim=(angles[0], angles[-1]),
+        ylim=(0, 1.15),
+        xticks=range(0, 361, 60),
+        yticks=(0, 0.5, 1),
+    )
+
+
+def ray(axes, to, name):
+    """An arrow from the origin."""
+    axes.annotate(
+        "",
+        to,
+        (0, 0),
+        arrowprops={"arrowstyle": "-|>", "color": COLORS[name], "linewidth": 1.8, "shrinkB": 0},
+    )

@@ -14,6 +14,7 @@ from book.slides import read_cells
 
 PLACES = {  # page: (id of the cell, what is moved: static/inpage/move-*.js)
     "chapters/00_twenty_minutes": ("figure-map", "words"),
+    "chapters/01_raw_scores": ("turn-2", "turn"),
     "chapters/02_masks": ("code-25", "mask"),
     "chapters/03_softmax": ("code-094", "softmax"),
     "chapters/07_one_pass": ("code-16", "online"),
