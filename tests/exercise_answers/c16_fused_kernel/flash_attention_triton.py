@@ -94,7 +94,9 @@ def flash_kernel(
         output = (output * factor[:, None] + tl.dot(powers, v)).to(OUTPUT)
         highest = new
     tl.store(
-        o_ptr + base + rows[:, None] * sn + features[None, :], output / total[:, None].to(tl.float32), mask=inside
+        o_ptr + base + rows[:, None] * sn + features[None, :],
+        output / total[:, None].to(tl.float32),
+        mask=inside,
     )
 
 

@@ -51,7 +51,9 @@ def angles_in(kind, positions, frequencies):
 def narrow_waves(first, second, a, b, dtype):
     """Pairs turned by cosines and sines that are rounded to a dtype."""
     cos_a, sin_a, cos_b, sin_b = (
-        wave(angle).astype(dtype).astype(np.float64) for angle in (a, b) for wave in (np.cos, np.sin)
+        wave(angle).astype(dtype).astype(np.float64)
+        for angle in (a, b)
+        for wave in (np.cos, np.sin)
     )
     return first * cos_a - second * sin_a, second * cos_b + first * sin_b
 
