@@ -63,8 +63,8 @@ EPSILONS = (1e-1, 1e-2, 1e-3, 1e-4, 1e-5, 1e-6, 1e-7, 1e-8, 1e-9, 1e-10, 1e-12, 
 
 
 def of_many_digits(*shape, seed):
-    """Numbers with more than two decimal places: those with two would be exact halves of many a
-    wrong scale, and rounding errors would decide to which side these go.
+    """Numbers of two decimal places would be exact halves of many a wrong scale, and rounding
+    errors would decide to which side these go.
     """
     return normal(*shape, seed=seed) + 0.00371 * normal(*shape, seed=seed + 1000)
 
