@@ -411,9 +411,7 @@ def test_every_cell_of_a_chapter_has_its_blocks(path, chapter):
 STILL_ALONE = {
     "01_raw_scores": 8,
     "02_masks": 19,
-    "03_softmax": 9,
     "08_av_product": 11,
-    "10_backward": 15,
     "12_positions": 13,
     "14_does_it_learn": 9,
     "18_more_than_one_gpu": 11,
