@@ -402,7 +402,7 @@ def test_a_wrong_repair_gets_its_sentence(name, line, new, part):
     "args, said",
     [
         ((7,), "slots: not yet. Line 7 is right: there is room for each text"),
-        ((17,), 'line 17 is the wrong one. Now write it anew: repair("slots", 17, "the whole'),
+        ((17,), 'line 17 is the wrong one. Now rewrite it: repair("slots", 17, "the whole'),
         ((17, "n = self.length.max()  # all"), "This is line 17 as it stands. It's the wrong one."),
         ((10, "self.length[slot] = 0"), "This is line 10 as it stands. Line 10 is right"),
         ((17, "n = = 3"), "the listing isn't Python any more: invalid syntax (line 17)"),

@@ -104,7 +104,7 @@ def _asked(problem):
             numbered(page.code("Program")),
             paragraphs(
                 f"The input:{takes}",
-                "Which is the smallest input that exposes it?"
+                "What is the smallest input that exposes it?"
                 + " Each True or False counts as a number." * counted
                 + " Try one, for example:",
             ),

@@ -44,7 +44,7 @@ class Argument:
     def __str__(self):
         if self.kind == "whole":
             return f"{self.name}: a whole number from {self.low} to {self.high}"
-        limit = f", at most {self.limit:,.0f} in size" if np.isfinite(self.limit) else ""
+        limit = f", from -{self.limit:,.0f} to {self.limit:,.0f}" if np.isfinite(self.limit) else ""
         alive = ", with a True in each row" * self.alive
         return f"{self.name}: {self.kind} of shape {self.shape}{limit}{alive}"
 

@@ -1,4 +1,4 @@
-"""repair: a listing with one wrong line, which a reader names and writes anew."""
+"""repair: a listing with one wrong line, which a reader names and rewrites."""
 
 import ast
 import copy
@@ -123,7 +123,7 @@ def _asked(listing):
         [
             paragraphs(f"{page.name}: find the bug. {page.text}"),
             numbered(page.code("Listing")),
-            paragraphs("One line is wrong. Name it and write it anew, for example:"),
+            paragraphs("One line is wrong. Say which one and rewrite it, for example:"),
             f'  repair("{page.name}", 1, "the whole new line")',
         ]
     )
@@ -152,7 +152,7 @@ def _unusable(listing, line, new):
 def _about_the_line(listing, line):
     if line == listing.line:
         return paragraphs(
-            f"{listing.page.name}: line {line} is the wrong one. Now write it anew:",
+            f"{listing.page.name}: line {line} is the wrong one. Now rewrite it:",
             f'  repair("{listing.page.name}", {line}, "the whole new line")',
         )
     return paragraphs(f"{listing.page.name}: not yet. {_why_right(listing, line)}")
