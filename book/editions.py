@@ -231,18 +231,16 @@ def finish(app, exception):
 def drop_what_no_page_loads(static, mathjax):
     # The icons come from the theme's fonts; this would load them once more.
     (static / "scripts" / "fontawesome.js").write_text("")
-    used = {mathjax, "core.js", "loader.js", "startup.js"}
-    unused = [
-        file for file in (static / "mathjax").glob("*.js") if file.name not in used
-    ]  # a megabyte or two each
+    formulas = static / "mathjax"
+    unused = [file for file in formulas.glob("*.js") if file.name != mathjax]  # one holds them all
     unused += [
         file
-        for file in (static / "mathjax/sre/mathmaps").glob("*.json")
+        for file in (formulas / "sre/mathmaps").glob("*.json")
         if file.stem not in ("base", "en")
     ]  # languages of speech
-    # what the file that pages load holds already, and forms of formulas that none of them has
+    # what that one file holds already, and forms of formulas that no page has
     unused += [
-        static / "mathjax" / name
+        formulas / name
         for name in (
             *("input/tex.js", "input/tex-base.js", "input/tex-full.js", "input/asciimath.js"),
             *("input/mml/extensions/mml3.js", "input/mml/extensions/mml3.sef.json"),
@@ -251,10 +249,13 @@ def drop_what_no_page_loads(static, mathjax):
                 "output/chtml.js",
                 "output/chtml/fonts/tex.js",
             ),
+            "ui/menu.js",
         )
     ]
     # browsers that know this theme's other styles take the icons as WOFF2
     unused += (static / "vendor/fontawesome/webfonts").glob("*.ttf")
+    # the theme's words in other languages, which were put into the pages when they were built
+    unused += (file for file in (static / "locales").rglob("*") if file.is_file())
     for file in [*unused, *static.rglob("*.map")]:
         file.unlink(missing_ok=True)
 
@@ -289,7 +290,7 @@ def pack(folder, name):
         and path.name != ".buildinfo"
         and path.parent.name != bundle.name()
     )
-    with zipfile.ZipFile(folder / name, "w", zipfile.ZIP_DEFLATED) as archive:
+    with zipfile.ZipFile(folder / name, "w", zipfile.ZIP_DEFLATED, compresslevel=9) as archive:
         for path in files:
             inside = Path(name).stem / path.relative_to(folder)
             if path.name == "index.html":

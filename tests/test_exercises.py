@@ -828,7 +828,12 @@ def softmax_of_the_transposed(scores, axis=-1):
         ),
         ("decode_mask", last_rows_of_a_square, "exactly for those with n_q <= n_k", "besides"),
         ("softmax_row", softmax_of_a_list, "a list of Python numbers (np.array", "integers"),
-        ("attention_entropy", entropy_of_clipped_weights, "Wrong for: ", "Every"),
+        (
+            "attention_entropy",
+            entropy_of_clipped_weights,
+            "a small number replaces every weight",
+            "Every",
+        ),
         ("projection_std", lambda d_model: 0.02, "The answer is 0.02 whatever", "is wrong"),
         ("softmax", softmax_of_the_transposed, "leading axes forgotten", "for leading axes:"),
     ],

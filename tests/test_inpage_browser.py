@@ -1203,14 +1203,16 @@ def test_every_solution_is_accepted_in_the_page(softmax):
 
 
 def wrong_answers():
-    """Wrong answers of the tests as texts, each with the module that it stands in."""
+    """Wrong answers of the tests as texts, each with the module that it stands in; none of what a
+    page hasn't: torch, and memory outside Python's own.
+    """
     for name, entries in load_answers().items():
         if exercises()[name].library != "numpy":
             continue
         module = inspect.getsource(sys.modules[f"exercise_answers_{name}"])
         for entry in entries:
             code = own_text(entry.function)
-            if not entry.right and code and "torch" not in code:
+            if not entry.right and code and not re.search("torch|mmap", code):
                 yield {
                     "name": name,
                     "source": f"{code}\n{name} = {entry.function.__name__}\n",
