@@ -105,3 +105,15 @@ def documents_since_their_first_position(document):
 @answers.wrong("document 0 hidden")
 def document_0_as_padding(document):
     return np.tril((document[:, None] == document) & (document != 0))
+
+
+@answers.wrong()
+def numbers_of_documents_in_one_byte(document):
+    small = document.astype(np.int8)
+    return np.tril(small[:, None] == small)
+
+
+@answers.wrong()
+def documents_that_are_close(document):
+    number = document.astype(float)
+    return np.tril(np.isclose(number[:, None], number))

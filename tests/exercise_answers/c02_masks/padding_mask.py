@@ -112,3 +112,9 @@ def padding_by_the_last_keys(lengths, n_k):
     for b, m in enumerate(lengths):
         mask[b, 0, -m:] = True
     return mask
+
+
+@answers.wrong()
+def padding_by_positions_in_one_byte(lengths, n_k):
+    position = np.arange(n_k).astype(np.uint8)
+    return position[None, None] < lengths[:, None, None]

@@ -185,3 +185,11 @@ def induction_shifted_the_wrong_way(tokens):
     i, j = np.indices((n, n))
     after = tokens[np.minimum(j + 1, n - 1)]
     return (after == tokens[i]) & (1 <= j) & (j <= i)
+
+
+@answers.wrong()
+def induction_of_tokens_in_one_byte(tokens):
+    small, n = tokens.astype(np.uint8), len(tokens)
+    pattern = np.zeros((n, n), dtype=bool)
+    pattern[:, 1:] = small[:, None] == small[:-1]
+    return np.tril(pattern)

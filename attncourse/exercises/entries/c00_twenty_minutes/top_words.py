@@ -50,6 +50,8 @@ def _cases():
         some(TIES, [0.3, 0.4, 0.3], "b c a", 2),
         some(TIES, [0.25, 0.25, 0.25, 0.25], "d a c b", 3),
         some(TIES, [0.0, 0.5, 0.0, 0.5, 0.0], "e b a d c", 4),
+        # so many that a sort that keeps no order of equals shows
+        some(TIES, [0.015625, 0.03125] * 20, " ".join(f"w{i}" for i in range(40)), 7),
         some(TWICE, [0.3, 0.25, 0.1, 0.35], "the trophy in the", 3),
         some(TWICE, [0.2, 0.35, 0.15, 0.3], "is it too is", 2),
         some("one word", [1.0], "trophy", 1),

@@ -40,6 +40,8 @@ def _cases():
         given(PLAIN, [[1, 2], [-1, 0]], [[3, 0], [0, 1], [-2, 0]]),
         given(TIES, [[1, 0]], [[1, 0], [2, 0], [2, 5]]),
         given(TIES, [[0, 0], [1, 1]], [[1, 2], [2, 1], [0, 0]]),
+        # so many that a sort that keeps no order of equals shows
+        given(TIES, [[1]], np.random.default_rng(1).integers(4, size=(40, 1))),
         given("nearly equal products", [[1, 0]], [[1, 0], [1 + 1e-9, 0]]),
         given("nearly equal products", [[1, 0]], [[2, 5], [2, 5], [2 + 1e-6, 0]]),
         given("negative products only", [[-1, -1]], [[3, 1], [1, 1], [2, 5]]),

@@ -27,6 +27,7 @@ def _cases():
         case("lengths of n_k", [3, 3], 3),
         case("lengths of n_k", [5, 2, 4], 5),
         case("a length of 0", [0, 2], 3),
+        case("many positions", [300, 2], 400),
         case("int32 lengths", [1, 4, 2], 5, np.int32),
     ]
 

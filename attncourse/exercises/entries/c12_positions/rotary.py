@@ -72,6 +72,7 @@ def _cases():
         case(PLAIN, range(7), 500.0, 7, 10, seed=2),
         case(PLAIN, range(11), 10000, 11, 26, seed=3),
         case(SQUARE, range(4), 50.0, 4, 4, seed=4),
+        tiny("negative positions", [[1, 2, 3, 4]], [-3], 100.0),
         tiny("one pair", [[1, 0], [3, 4]], [1, 2], 10000.0),
         tiny(SKIPPED, [[1, 2, 3, 4]], [7], 10000.0),
         case(SKIPPED, [3, 4, 9, 9, 1], 10000.0, 5, 6, seed=5),

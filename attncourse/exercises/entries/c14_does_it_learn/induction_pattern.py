@@ -50,6 +50,7 @@ def _cases():
         case("the first token comes last", 0, 1, 2, 0),
         case("equal neighbours", 1, 1, 0, 1, 0, 0),
         case("large and negative numbers", -1, 900, -1, 900),
+        case("large and negative numbers", 0, 256, 256, 0, 2**24, 2**24 + 1, 0),
         case("int32 tokens", 0, 1, 0, 1, 2, dtype=np.int32),
     ]
 

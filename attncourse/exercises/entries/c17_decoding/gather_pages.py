@@ -50,6 +50,7 @@ def _cases():
         case(more, three, [7, 2, 9, 0, 4], 11),
         case(twice, tiny, [2, 0, 2], 6),
         case(twice, one, [3, 1, 3, 3], 10),
+        case("many pages", normal(150, 1, 2, seed=9), [149, 3, 130], 3),
         case(SQUARE, square, [2, 0, 1], 9),
         case(SQUARE, square, [1, 2, 0], 3),
         case(FLOAT32, half, [3, 0], 5, np.float32),
