@@ -228,6 +228,22 @@ def finish(app, exception):
         pack(Path(app.outdir), archive_name())
 
 
+# Parts of MathJax that the one file which pages load holds already, and forms of formulas that no
+# page has.
+IN_ONE_FILE = (
+    "input/asciimath.js",
+    "input/mml/extensions/mml3.js",
+    "input/mml/extensions/mml3.sef.json",
+    "input/tex-base.js",
+    "input/tex-full.js",
+    "input/tex.js",
+    "input/tex/extensions/all-packages.js",
+    "output/chtml.js",
+    "output/chtml/fonts/tex.js",
+    "ui/menu.js",
+)
+
+
 def drop_what_no_page_loads(static, mathjax):
     # The icons come from the theme's fonts; this would load them once more.
     (static / "scripts" / "fontawesome.js").write_text("")
@@ -238,26 +254,13 @@ def drop_what_no_page_loads(static, mathjax):
         for file in (formulas / "sre/mathmaps").glob("*.json")
         if file.stem not in ("base", "en")
     ]  # languages of speech
-    # what that one file holds already, and forms of formulas that no page has
-    unused += [
-        formulas / name
-        for name in (
-            *("input/tex.js", "input/tex-base.js", "input/tex-full.js", "input/asciimath.js"),
-            *("input/mml/extensions/mml3.js", "input/mml/extensions/mml3.sef.json"),
-            *(
-                "input/tex/extensions/all-packages.js",
-                "output/chtml.js",
-                "output/chtml/fonts/tex.js",
-            ),
-            "ui/menu.js",
-        )
-    ]
+    unused += [formulas / name for name in IN_ONE_FILE]
     # browsers that know this theme's other styles take the icons as WOFF2
     unused += (static / "vendor/fontawesome/webfonts").glob("*.ttf")
     # the theme's words in other languages, which were put into the pages when they were built
     unused += (file for file in (static / "locales").rglob("*") if file.is_file())
     for file in [*unused, *static.rglob("*.map")]:
-        file.unlink(missing_ok=True)
+        file.unlink()
 
 
 def pack_downloads(sources):

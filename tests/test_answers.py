@@ -232,6 +232,13 @@ def test_a_stub_is_no_answer_and_the_last_answer_counts(tmp_path):
     assert answers.assemble(answer_files.collect(tmp_path)).parts["softmax"].is_yours
 
 
+@pytest.mark.parametrize("line", ["np.exp?", "took = %timeit -o 1 + 1", "    %cd ..", "!ls"])
+def test_a_line_of_ipythons_costs_no_answer_in_its_cell(tmp_path, line):
+    cell = f"{RIGHT}\n\nif False:\n    pass\n{line}\nafter = 1"
+    notebook(tmp_path / "03_softmax.ipynb", cell)
+    assert [*answer_files.collect(tmp_path)] == ["softmax"]
+
+
 def test_the_function_that_was_handed_to_check_is_the_answer(tmp_path):
     mine = RIGHT.replace("def softmax", "def mine")
     notebook(tmp_path / "03_softmax.ipynb", STUB, mine, 'check("softmax", mine)')

@@ -18,11 +18,10 @@ import numpy as np
 
 import attnlib
 from attncourse.exercises.sandbox.call import Clock, call
-from attncourse.exercises.sandbox.statements import futures, remember
+from attncourse.exercises.sandbox.statements import IMPORTS, as_python, futures, is_open, remember
 from attncourse.language.answers import STEPS
 
 PROGRESS = "attention-progress*.json"  # what the book's first page saves; a page hands one over
-IMPORTS = ast.Import, ast.ImportFrom
 
 
 class Found(dict):
@@ -67,7 +66,7 @@ class Source:
     def __init__(self, name: str, cells: list[str], texts=None):
         self.name, self.cells, self.texts, self.nodes = name, cells, texts or {}, []
         for number, cell in enumerate(cells):
-            text = re.sub(r"^[%!].*$", "", cell, flags=re.MULTILINE)
+            text = as_python(cell)
             with contextlib.suppress(SyntaxError, ValueError):
                 self.nodes += [(number, text, node) for node in ast.parse(text).body]
 
@@ -76,7 +75,7 @@ class Source:
         names = {exercise, *self._handed(exercise)}
         for place in range(len(self.nodes) - 1, -1, -1):
             node = self.nodes[place][2]
-            if isinstance(node, ast.FunctionDef) and node.name in names and not is_stub(node):
+            if isinstance(node, ast.FunctionDef) and node.name in names and not is_open(node):
                 return place, node.name
         return None
 
@@ -87,7 +86,7 @@ class Source:
             tree = ast.parse(text)
         except (SyntaxError, ValueError) as error:
             return f"line {getattr(error, 'lineno', 1)} is not Python"
-        stubs = (isinstance(node, ast.FunctionDef) and is_stub(node) for node in tree.body)
+        stubs = (isinstance(node, ast.FunctionDef) and is_open(node) for node in tree.body)
         return "" if not text or any(stubs) else f"no function is called {exercise}"
 
     def _handed(self, exercise):
@@ -142,13 +141,6 @@ def _of_progress(path):
     return Source(path.name, [*texts.values()], texts)
 
 
-def is_stub(node) -> bool:
-    """Whether a function is an exercise that nobody has touched: three dots are its body."""
-    *docstring, last = node.body
-    value = getattr(getattr(last, "value", None), "value", None)
-    return value is Ellipsis and all(isinstance(one, ast.Expr) for one in docstring)
-
-
 def _uses(node):
     return {one.id for one in ast.walk(node) if isinstance(one, ast.Name)}
 
@@ -156,7 +148,7 @@ def _uses(node):
 def _binds(node):
     """The names that a statement gives, if it's one of those that are run: nothing is computed."""
     if isinstance(node, ast.FunctionDef):
-        return set() if is_stub(node) else {node.name}
+        return set() if is_open(node) else {node.name}
     if isinstance(node, IMPORTS):
         return {alias.asname or alias.name.partition(".")[0] for alias in node.names}
     if isinstance(node, ast.Assign) and not _calls(node.value):

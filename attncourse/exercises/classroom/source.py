@@ -12,11 +12,8 @@ import textwrap
 from difflib import SequenceMatcher
 from pathlib import Path
 
-from ..sandbox.statements import lines
+from ..sandbox.statements import UNREADABLE, as_python, is_open, lines
 
-MAGIC = r"^([ \t]*)(?:\w+[ \t]*=[ \t]*)?[%!?].*$|^([ \t]*)[\w.]+\?+[ \t]*$"
-WHOLE_CELL = ("%%time", "%%timeit", "%%capture", "%%prun")
-UNREADABLE = (SyntaxError, ValueError, RecursionError, MemoryError)
 LEAST = 3  # a notebook with one in so many of a chapter's cells is that chapter
 SHORT = 40  # nodes of a syntax tree: answers of so few are alike by themselves
 
@@ -86,21 +83,6 @@ def _one_by_one(text):
 READERS = {".ipynb": cells, ".py": statements}
 
 
-def as_python(source):
-    """The cell without IPython's own lines: %magic, !shell and help?."""
-    try:
-        compile(source, "<cell>", "exec", ast.PyCF_ALLOW_TOP_LEVEL_AWAIT, dont_inherit=True)
-        return source
-    except UNREADABLE:
-        pass
-    first, *rest = source.lstrip("\n").split("\n")
-    if first.startswith("%%"):
-        if first.split()[0] not in WHOLE_CELL:
-            return ""
-        first = ""
-    return re.sub(MAGIC, r"\1\2pass", "\n".join([first, *rest]), flags=re.MULTILINE)
-
-
 def defined_in(source):
     return re.findall(r"^def[ \t]+(\w+)", source, re.MULTILINE)
 
@@ -142,13 +124,7 @@ def left_open(source):
         nodes = ast.parse(as_python(source)).body
     except UNREADABLE:
         return []
-    return [node.name for node in nodes if isinstance(node, ast.FunctionDef) and _is_open(node)]
-
-
-def _is_open(function):
-    *docstring, last = function.body
-    value = getattr(getattr(last, "value", None), "value", None)
-    return value is Ellipsis and all(isinstance(node, ast.Expr) for node in docstring)
+    return [node.name for node in nodes if isinstance(node, ast.FunctionDef) and is_open(node)]
 
 
 def books_own(sources, known):

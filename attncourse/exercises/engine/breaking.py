@@ -9,11 +9,10 @@ import numpy as np
 from . import legal
 from .message import WIDTH, indented, number, rows
 from .message import argument as as_text
-from .problem_pages import numbered, pages, paragraphs, unknown
+from .problem_pages import SHOWN, numbered, pages, paragraphs, unknown
 from .smallest import size, smallest
 
 LEAST = 1e-3  # a difference up to this may be rounding
-SHOWN = 12  # numbers of an array that a message shows
 
 
 @dataclass(frozen=True)

@@ -14,6 +14,7 @@ import numpy as np
 from .. import entries
 from .message import wrap
 
+SHOWN = 12  # numbers of an array that a message shows
 BLOCK = re.compile(r"^```python\n(.*?)^```$", re.DOTALL | re.MULTILINE)
 
 

@@ -12,11 +12,10 @@ import numpy as np
 from ..sandbox.call import Clock, call, call_unguarded
 from ..sandbox.statements import remember
 from .message import argument, error_lines, indented, rows
-from .problem_pages import numbered, pages, paragraphs, unknown
+from .problem_pages import SHOWN, numbered, pages, paragraphs, unknown
 
 LINES = re.compile(r"(?P<numbers>\d+(?:, \d+)*): (?P<why>.+)")
 MISTAKE = re.compile(r"`(?P<code>[^`]+)`: (?P<does>.+)")
-SHOWN = 12  # numbers of an array that a message shows
 
 
 @dataclass(frozen=True)

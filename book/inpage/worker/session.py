@@ -19,10 +19,9 @@ import numpy as np
 
 from attncourse.exercises import grade
 from attncourse.exercises.sandbox.call import Captured
-from attncourse.exercises.sandbox.statements import futures, remember, run
+from attncourse.exercises.sandbox.statements import IMPORTS, futures, remember, run
 
 LIBRARY = ("attncourse", "attnlib", "numpy")
-IMPORTS = ast.Import, ast.ImportFrom
 PROGRESS = "attention-progress.json"  # where attncourse.language.answer_files looks
 LONGEST = 20_000  # characters of what a cell prints
 NOT_HERE = "(A page has no {}: cells that need it run in Colab.)"
