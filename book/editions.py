@@ -254,7 +254,8 @@ def drop_what_no_page_loads(static, mathjax):
         for file in (formulas / "sre/mathmaps").glob("*.json")
         if file.stem not in ("base", "en")
     ]  # languages of speech
-    unused += [formulas / name for name in IN_ONE_FILE]
+    if formulas.exists():
+        unused += [formulas / name for name in IN_ONE_FILE]
     # browsers that know this theme's other styles take the icons as WOFF2
     unused += (static / "vendor/fontawesome/webfonts").glob("*.ttf")
     # the theme's words in other languages, which were put into the pages when they were built
