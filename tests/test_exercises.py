@@ -736,13 +736,13 @@ def softmax_of_the_transposed(scores, axis=-1):
         (
             "attention_backward",
             no_scale_and_delta_without_keepdims,
-            "shapes (2,3) (2,) ... Smallest input that shows it: query = [[",
+            "shapes (2,3) (2,) ... A small input that shows it: query = [[",
             "37",
         ),
         (
             "decode_step",
             no_scale_and_parts_exchanged,
-            "Smallest input ... returned output ... expected value_cache",
+            "A small input ... returned output ... expected value_cache",
             "A dot product of",
         ),
         (

@@ -140,12 +140,12 @@ def indented(line):
     )
 
 
-# ---------------------------------------------------------------- the smallest input that shows it
+# ------------------------------------------------------------------- a small input that shows it
 
 
 def smallest(exercise, seen, wrong, parts=None):
-    """The lines that show the smallest wrong case: input, what was returned, what was expected, of
-    as many wrong parts of the answer.
+    """The lines that show the smallest wrong case of those tried: input, what was returned, what
+    was expected, of as many wrong parts of the answer.
     """
     if not wrong:
         return ""
@@ -160,7 +160,7 @@ def smallest(exercise, seen, wrong, parts=None):
         argument(name, value, about_dtype, digits, case.torch_dtype)
         for name, value in zip(exercise.parameters, case.args)
     ]
-    lines = ["Smallest input that shows it:"] + [indented(line) for line in arguments]
+    lines = ["A small input that shows it:"] + [indented(line) for line in arguments]
     wanted = exercise.predict((), seen[one].index)
     return "\n".join(
         lines
