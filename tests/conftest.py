@@ -15,6 +15,7 @@ if not torch.cuda.is_available():
     )  # before anybody imports Triton: kernels then run on the CPU
 
 from helpers import FORKS_CI, HAS_DEVICE, HAS_INTERPRETER, TRITON_DTYPES  # noqa: E402
+from served import address, chromium, folder, page  # noqa: E402, F401
 
 from attnlib import api, online_numpy, online_torch, threads  # noqa: E402
 
