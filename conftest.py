@@ -5,6 +5,7 @@ are.
 nbval compares texts; a changed figure passes it.
 """
 
+import ast
 import functools
 import re
 import time
@@ -84,11 +85,35 @@ def pytest_runtest_makereport(item, call):
 
 
 @functools.cache
+def shared_fixture(path):
+    """{test: the first fixture of the module's scope that it rests on, the one that others rest on
+    too}, for those that have one.
+    """
+    functions = {
+        node.name: node
+        for node in ast.parse(path.read_text(encoding="utf-8")).body
+        if isinstance(node, ast.FunctionDef)
+    }
+    needs = {name: [arg.arg for arg in node.args.args] for name, node in functions.items()}
+    slow = {
+        name
+        for name, node in functions.items()
+        if any("scope='module'" in ast.unparse(decorator) for decorator in node.decorator_list)
+    }
+
+    def first(name):
+        found = next((found for other in needs.get(name, ()) if (found := first(other))), None)
+        return found or (name if name in slow else None)
+
+    return {name: found for name in functions if (found := first(name))}
+
+
+@functools.cache
 def shares(path):
-    """Whether the tests in a file use what is slow to make again: one kernel, or fixtures of the
+    """Whether tests in a file use what is slow to make again: one kernel, or fixtures of the
     module.
     """
-    return path.suffix == ".ipynb" or 'scope="module"' in path.read_text(encoding="utf-8")
+    return path.suffix == ".ipynb" or bool(shared_fixture(path))
 
 
 @functools.cache
@@ -98,7 +123,7 @@ def size(path):
 
 
 def pytest_collection_modifyitems(items):
-    """First the files that one worker takes whole, the largest first: small pieces fill the
+    """First the files whose tests share something, the largest first: small pieces fill the
     workers' time at the end.
     """
     items.sort(
@@ -107,15 +132,18 @@ def pytest_collection_modifyitems(items):
 
 
 def piece(root, nodeid):
-    """What one worker takes at once: a file whose tests share something slow, an exercise, or a
-    function with its cases.
+    """What one worker takes at once: a notebook, the tests that share something slow, an exercise,
+    or a function with its cases.
 
     All that concerns one exercise rests on the same predictions of its mistakes.
     """
-    file = nodeid.partition("::")[0]
-    exercise = re.fullmatch(r"tests/test_exercises\.py::.*\[(\w+).*\]", nodeid)
-    if shares(root / file):
+    file, _, name = nodeid.partition("::")
+    if file.endswith(".ipynb"):
         return file
+    shared = shared_fixture(root / file).get(name.partition("[")[0])
+    if shared:
+        return f"{file}::{shared}"
+    exercise = re.fullmatch(r"tests/test_exercises\.py::.*\[(\w+).*\]", nodeid)
     return exercise[1] if exercise else nodeid.partition("[")[0]
 
 

@@ -323,29 +323,49 @@ def test_what_a_notebook_leaves_behind_is_an_error(report):
     assert "changed.ipynb left files behind: ['left.txt']" in report
 
 
-def test_a_worker_takes_one_function_or_what_shares_a_kernel_or_fixtures(request):
+SHARING = """
+@pytest.fixture(scope="module")
+def site(): ...
+@pytest.fixture(scope="module")
+def page(site): ...
+@pytest.fixture
+def line(page): ...
+@pytest.fixture(params=[1, 2], scope="module")
+def other(): ...
+def test_site(tmp_path, site): ...
+def test_line(line): ...
+def test_other(other): ...
+def test_alone(tmp_path): ...
+"""
+
+
+def test_a_worker_takes_one_function_or_what_shares_a_kernel_or_fixtures(request, tmp_path):
     conftest = request.config.pluginmanager.get_plugin(str(ROOT / "conftest.py"))
     config = SimpleNamespace(
-        rootpath=ROOT,
+        rootpath=tmp_path,
         option=SimpleNamespace(),
         getoption=lambda name: "loadscope",
         getvalue=lambda name: ["popen"],
     )
     piece = conftest.pytest_xdist_make_scheduler(config, None)._split_scope
-    for path in [*notebooks.notebook_paths(), *(ROOT / "tests").glob("test_*.py")]:
-        file = path.relative_to(ROOT).as_posix()
-        whole = (
-            path.suffix == ".ipynb"
-            or "(scope=" in path.read_text()
-            or (', scope="' in path.read_text())
-        )
-        found = {piece(f"{file}::{name}") for name in ("a[1]", "a[2-b::c]", "b")}
-        parts = (
-            {"1", "2", f"{file}::b"}
-            if path.name == "test_exercises.py"
-            else {f"{file}::a", f"{file}::b"}
-        )
-        assert found == ({file} if whole else parts)
+    for file in ("test_one.py", "test_two.py"):
+        (tmp_path / file).write_text(SHARING)
+        assert {name: piece(f"{file}::{name}") for name in SPREAD} == {
+            name: f"{file}::{taken}" for name, taken in SPREAD.items()
+        }
+    assert {piece(f"a.ipynb::{cell}") for cell in ("Cell 0", "Cell 1 again")} == {"a.ipynb"}
+
+
+SPREAD = {
+    "test_site": "site",
+    "test_line": "site",
+    "test_other[1]": "other",
+    "test_other[2]": "other",
+    "test_alone": "test_alone",
+    "test_alone[1]": "test_alone",
+    "test_alone[2-b::c]": "test_alone",
+    "Group::test_method": "Group::test_method",
+}
 
 
 def test_a_worker_takes_an_exercise_with_all_its_answers(request):
