@@ -1,8 +1,7 @@
-"""The part of Triton that the chapters use, for machines for which Triton does not exist: macOS,
-Windows.
+"""The part of Triton that the chapters use, for machines without Triton: macOS, Windows.
 
-Runs a kernel's programs one after the other on the CPU, on torch tensors. It is no compiler, and
-no test of a kernel: Triton's own interpreter (TRITON_INTERPRET=1) is far closer to a GPU.
+It runs a kernel's programs one after another on the CPU, on torch tensors. It isn't a compiler, and
+it doesn't test a kernel: Triton's own interpreter (TRITON_INTERPRET=1) is far closer to a GPU.
 
     try:
         import triton
@@ -42,7 +41,7 @@ def pointer_to(argument):
 
 
 def jit(kernel):
-    """kernel[grid](...) runs it once for each program of the grid; another kernel may call it."""
+    """kernel[grid](...) runs it once for each program of the grid; other kernels may call it."""
 
     def launcher(grid):
         def launch(*args, num_warps=None, num_stages=None, **constants):
@@ -106,7 +105,7 @@ def zeros(shape, dtype):
 
 
 def dot(x, y, acc=0, input_precision=None):
-    """Of half precision too the sums are in float32."""
+    """Half precision is summed in float32 too."""
     return x.to(torch.float32) @ y.to(torch.float32) + acc
 
 

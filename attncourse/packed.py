@@ -9,12 +9,12 @@ import zlib
 
 
 def packed(source):
-    """The source as text that says nothing to a reader."""
+    """The source as text that a reader can't read."""
     return base64.b64encode(zlib.compress(source.encode(), 9)).decode()
 
 
 def unpacked(text, names, space):
-    """Run the packed source in the name space of a notebook, and give what it defines under these
+    """Run the packed source in the namespace of a notebook, and return what it defines under these
     names.
     """
     source = zlib.decompress(base64.b64decode(text)).decode()
@@ -31,7 +31,7 @@ def unpacked(text, names, space):
 
 
 def as_cell(source, names):
-    """A cell that does what this one does."""
+    """A cell that does the same as this one."""
     text = "\n".join(f'    "{line}"' for line in textwrap.wrap(packed(source), 60))
     given = f"{', '.join(names)} = " if names else ""
     return (

@@ -1,4 +1,4 @@
-"""The public functions: checked, documented, and sent to the twin that fits the arrays.
+"""The public functions: documented, checked, and sent to the right implementation.
 
 NumPy arrays go to dense_numpy or online_numpy, torch tensors to dense_torch or online_torch, or to
 the Triton kernels; torch is imported only when a tensor comes in, Triton when its kernels may run.
@@ -55,7 +55,7 @@ def attention_kernels():
 
 
 def why_not_triton(kind, kernels, *arguments):
-    """Why impl="triton" does not take these arguments, in a sentence; None where it does."""
+    """Why impl="triton" does not take these arguments, in a sentence; None if it does."""
     if kind == "numpy":
         return "impl='triton' takes torch tensors; got NumPy arrays"
     if not HAS_TRITON:
@@ -67,9 +67,7 @@ def why_not_triton(kind, kernels, *arguments):
 
 
 def choose_softmax_impl(impl, kind, scores):
-    """Where impl=None becomes a name for the softmax: the kernels for CUDA tensors that they
-    take.
-    """
+    """What impl=None means for the softmax: the kernels for CUDA tensors that they take."""
     if impl is None:
         on_cuda = kind == "torch" and scores.is_cuda
         return (
@@ -84,15 +82,14 @@ def choose_softmax_impl(impl, kind, scores):
 
 
 def choose_impl(impl, kind, scores_shape, *arguments):
-    """The one place where impl=None becomes a name for attention of these arguments.
+    """The one place that decides what impl=None means for attention with these arguments.
 
-    NumPy: online from 2^18 scores on. Measured on two cores
-    (attncourse/recorded/attention_cpu.json,
-    "choice"): one head of n = 256 took online 1.3 times as long as dense, 8 heads of n = 128 about
-    as long; one head of n = 512 was 3.4 times as fast, 8 of n = 256 1.9 times, every larger
-    problem 1.6 times and more. Each head costs it 30 us before any work is done, so heads of fewer
-    than 2^14 scores stay dense.
-    torch: the Triton kernels for CUDA tensors that they take; else dense, which autograd can
+    NumPy: online for 2^18 scores or more. Measured on two cores
+    (attncourse/recorded/attention_cpu.json, "choice"): for one head of n = 256 online took 1.3
+    times as long as dense, and for 8 heads of n = 128 about as long; one head of n = 512 was 3.4
+    times as fast, 8 of n = 256 1.9 times, and every larger problem at least 1.6 times. Each head
+    costs online 30 us before any work is done, so heads of fewer than 2^14 scores stay dense.
+    torch: the Triton kernels for CUDA tensors that they take; otherwise dense, which autograd can
     differentiate twice and vmap can map.
     """
     if (
@@ -189,12 +186,12 @@ def softmax(
 
     Args:
         scores: any shape with at least one axis, NumPy array or torch tensor: float16,
-            bfloat16 (in NumPy that of ml_dtypes), float32, float64; half precision is computed
-            in float32 and rounded once, by both implementations.
+            bfloat16 (in NumPy that of ml_dtypes), float32, float64; both implementations compute
+            half precision in float32 and round once.
         axis: the axis along which the weights sum to 1.
         impl: "dense" goes step by step; "triton" is a kernel that reads each number of a row once,
             for CUDA tensors of float16, bfloat16 and float32 (it can be differentiated once). None
-            means triton for the CUDA tensors that it takes, and dense for all else.
+            means triton for the CUDA tensors that it takes, and dense for everything else.
 
     Returns:
         Weights of the scores' shape, kind, dtype and device.
@@ -387,37 +384,37 @@ def attention(
 
     Args:
         query: `(..., n_q, d_k)`, NumPy array or torch tensor: float16, bfloat16 (in NumPy that of
-            ml_dtypes), float32, float64. What half precision is computed in, impl says.
+            ml_dtypes), float32, float64. See impl for how half precision is computed.
         key: `(..., n_k, d_k)`, the same kind, dtype and device; leading axes broadcast.
         value: `(..., n_k, d_v)`, likewise.
         attn_mask: broadcasts to the scores, `(..., n_q, n_k)`. Boolean: True = may attend.
             Floating, of query's dtype: added to the scores, after softcap.
         is_causal: query i attends to keys 0 to i, aligned at the top left as in torch.
-            Together with attn_mask it means both. So one query with six keys sees the first
-            key alone. When decoding, where the queries are the last n_q of n_k positions, pass
-            window=(None, n_k - n_q) instead; one query needs no mask at all.
+            Together with attn_mask, both apply. So one query with six keys sees only the first key.
+            When decoding, where the queries are the last n_q of n_k positions, pass window=(None,
+            n_k - n_q) instead; one query needs no mask at all.
         window: a pair (left, right): query i attends to keys i - left to i + right, aligned
-            likewise; None on one side for all its keys, None in place of the pair for all keys.
-            Together with attn_mask and is_causal it means all of them. "online" and "triton"
-            leave out blocks of keys that are outside of it, and make no mask of it.
+            likewise; None on one side means all keys there, None instead of the pair means all
+            keys. Together with attn_mask and is_causal, all of them apply. "online" and "triton"
+            skip blocks of keys outside the window, and make no mask for it.
         scale: a number, finite in the dtype that is computed in; None for 1 / sqrt(d_k).
         softcap: a positive number, neither 0 nor inf in that dtype, bounds the scores smoothly
             to [-softcap, softcap]; None leaves them.
         enable_gqa: query has h heads on axis -3, key and value have h_kv, and query head i
-            reads key head i // (h // h_kv); h must be a multiple of h_kv. The two may have
-            different numbers of heads, each counted for itself.
+            reads key head i // (h // h_kv); h must be a multiple of h_kv. Key and value may have
+            different numbers of heads, and the rule then holds for each with its own h_kv.
         return_lse: also return the log-sum-exp of each query's scores.
-        impl: "dense" makes the whole `(..., n_q, n_k)` array of scores; "online" a block of it
-            at a time, in memory that grows with n_q + n_k (in torch it can be differentiated
-            once, and not be mapped by vmap); "triton" is online's arithmetic in fused kernels, for
-            CUDA tensors of float16, bfloat16 and float32 with d_k and d_v up to 256 (likewise once,
-            no vmap, and no gradient of attn_mask). None chooses triton for the CUDA tensors that
-            it takes, online for NumPy arrays with many scores, and dense for all else.
-            In half precision, "dense" and "online" compute in float32, torch.autocast or not,
-            and round output and gradients once, at the end. "triton" sums its products and takes
-            its softmax in float32, but rounds the weights to the dtype of value before they meet
-            it (except on chips older than an A100, in float16); backward it rounds the weights
-            and the gradients of the scores likewise, before they meet what they are multiplied by.
+        impl: "dense" makes the whole `(..., n_q, n_k)` array of scores; "online" makes one block of
+            it at a time, in memory that grows with n_q + n_k (in torch it can be differentiated
+            once, and vmap can't map it); "triton" is online's arithmetic in fused kernels, for CUDA
+            tensors of float16, bfloat16 and float32 with d_k and d_v up to 256 (likewise once, no
+            vmap, and no gradient of attn_mask). None chooses triton for the CUDA tensors that it
+            takes, online for NumPy arrays with many scores, and dense for everything else. In half
+            precision, "dense" and "online" compute in float32, torch.autocast or not, and round
+            output and gradients once, at the end. "triton" sums its products and takes its softmax
+            in float32, but rounds the weights to the dtype of value before they meet it (except on
+            chips older than an A100, in float16); in the backward pass it rounds the weights and
+            the gradients of the scores likewise, before they are multiplied.
 
     Returns:
         The output `(..., n_q, d_v)`, of query's kind, dtype and device; with return_lse the
@@ -545,16 +542,16 @@ def merge_partials(out_a: Array, lse_a: Array, out_b: Array, lse_b: Array) -> tu
 
         lse = log(exp(lse_a) + exp(lse_b)),    O = exp(lse_a - lse) O_a + exp(lse_b - lse) O_b
 
-    The shares are computed as exp(lse_a - m) and exp(lse_b - m) over their sum, m the larger of
-    the two: then they sum to 1 whatever the size of the log-sum-exp, whose rounding would be a
-    factor on both. The order of the parts and of further merges does not matter but for rounding.
-    A part without keys (log-sum-exp -inf) changes nothing, whatever its output holds, and two such
-    parts give another one, of output 0.
+    The shares are computed as exp(lse_a - m) and exp(lse_b - m) over their sum, where m is the
+    larger of the two: then they sum to 1 whatever the size of the log-sum-exp, whose rounding would
+    otherwise be a factor on both. Except for rounding, the order of the parts and of further merges
+    does not matter. A part without keys (log-sum-exp -inf) changes nothing, whatever its output
+    holds, and two such parts merge to another empty one, with output 0.
 
     Args:
         out_a, out_b: `(..., n_q, d_v)`, the outputs over the first and over the other keys.
         lse_a, lse_b: `(..., n_q)`, their log-sum-exp, as attention(..., return_lse=True) gives it:
-            of the outputs' dtype, or float32 where that is half precision.
+            of the outputs' dtype, or float32 if that is half precision.
 
     Returns:
         The pair (output, lse), of the shapes and dtypes of one part.
@@ -578,8 +575,8 @@ def merge_partials(out_a: Array, lse_a: Array, out_b: Array, lse_b: Array) -> tu
 
 
 def ignore_float_errors(kind):
-    """What overflows or vanishes when it is rounded to half precision shows in the result: NumPy
-    need not warn or raise.
+    """If rounding to half precision overflows or underflows, the result shows it: NumPy need not
+    warn or raise.
     """
     return np.errstate(all="ignore") if kind == "numpy" else contextlib.nullcontext()
 

@@ -34,7 +34,8 @@ def kind_of(name, array):
 
 
 def check_plain_array(name, array):
-    """No masked array, whose mask would be lost, and no matrix, whose products are others."""
+    """Refuses a masked array, whose mask would be lost, and a matrix, whose products mean something
+    else."""
     masked = sys.modules.get("numpy.ma")
     if isinstance(array, np.matrix):
         raise TypeError(
@@ -48,7 +49,7 @@ def check_plain_array(name, array):
 
 
 def check_plain_tensor(name, tensor):
-    """One number after the other in memory: not sparse, nested or masked."""
+    """One number after another in memory: not sparse, nested or masked."""
     unlike = type(tensor).__name__ if type(tensor).__name__ == "MaskedTensor" else None
     unlike = "a nested tensor" if tensor.is_nested else unlike
     unlike = str(tensor.layout) if str(tensor.layout) != "torch.strided" else unlike
@@ -170,7 +171,8 @@ def head_advice(*leading):
 
 
 def check_grouped_heads(query, **others):
-    """Each of the others has h_kv heads with h a multiple of h_kv; axis -3 counts heads."""
+    """The number of query heads, h, is a multiple of each of the others' h_kv; axis -3 counts
+    heads."""
     for name, array in {"query": query, **others}.items():
         if array.ndim < 3:
             raise ValueError(
@@ -279,7 +281,7 @@ def check_number(name, number, like, *, positive=False):
 
 
 def rounded_to(dtype, number):
-    """The number as this dtype holds it, inf where it holds none so large."""
+    """The number as this dtype holds it; inf if it is too large for the dtype."""
     with np.errstate(over="ignore", under="ignore"):
         try:
             return float(np.dtype(dtype).type(float(number)))
@@ -323,7 +325,7 @@ def check_lengths(lengths, n_k):
         check_plain_array("lengths", lengths)
     try:
         lengths = np.asarray(lengths)
-    except Exception as error:  # rows of different lengths, a tensor on a GPU, whatever is no array
+    except Exception as error:  # rows of different lengths, a tensor on a GPU, or no array
         kind = ValueError if isinstance(error, ValueError) else TypeError
         raise kind(
             "lengths must be one row (batch,) of whole numbers, in memory that NumPy can read; "

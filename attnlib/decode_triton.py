@@ -1,24 +1,20 @@
-"""Few queries against many keys, as Triton kernels: the keys are split over programs, the parts
-merged.
+"""Few queries against many keys, as Triton kernels: the keys are split over programs, and the parts
+are merged.
 
-Decoding makes one token at a time: one query a head meets a cache of n_k keys. Each key and value
-is
-read for 4d operations or so, far too few to keep the chip busy: the bytes of the cache, divided by
-the
-bandwidth, are the time. The ladder:
+Decoding makes one token at a time: one query per head meets a cache of n_k keys. Each key and value
+is read for about 4d operations, far too few to keep the chip busy: the time is the bytes of the
+cache divided by the bandwidth. The ladder:
 
 1. All queries that share a key head form one tile, h // h_kv heads of n_q queries: the cache is
-read
-   once for all of them, and the tile's rows fill what the matrix units take at least, 16.
+   read once for all of them, and the tile's rows fill the 16 that the matrix units need at least.
 2. Split: batch * h_kv programs would leave most of the chip without work, and its bandwidth unused.
-So
-   each head's keys are split over as many programs as keep all processors busy.
-3. Merge: a split leaves its output and its log-sum-exp, 4 (d + 1) bytes a row, and a second kernel
-   weighs the outputs by exp(lse of the part - lse): attnlib.merge_partials, for many parts at once.
+   So each head's keys are split over as many programs as keep all processors busy.
+3. Merge: a split leaves its output and its log-sum-exp, 4 (d + 1) bytes per row, and a second
+   kernel weighs the outputs by exp(lse of the part - lse): attnlib.merge_partials, for many parts
+   at once.
 
 Only the last split may have fewer than LEAST_KEYS keys: with 256 keys of d = 64 in float16, 64 KiB
-are read for each
-260 bytes that merging adds. Speed on a GPU has not been measured yet.
+are read for each 260 bytes that merging adds. Speed on a GPU has not been measured yet.
 """
 
 import math
@@ -42,7 +38,7 @@ from attnlib.tiles_triton import (
     with_strides,
 )
 
-FEW_QUERIES, MANY_KEYS = 16, 512  # up to so many queries, from so many keys on
+FEW_QUERIES, MANY_KEYS = 16, 512  # at most so many queries, at least so many keys
 LEAST_KEYS, MOST_SPLITS = 256, 128
 PROCESSORS = 132  # of an H200, for the interpreter
 
@@ -206,15 +202,15 @@ def serves(query, key, window):
 
 
 def keys_seen(query, key, window):
-    """Under a causal mask or in a window few queries see few keys: splits of the others would have
-    nothing to do.
+    """Under a causal mask or in a window, few queries see few keys: splits of the other keys would
+    have nothing to do.
     """
     n_q, n_k = query.shape[2], key.shape[2]
     return n_k if window[1] is None else min(n_k, n_q + window[1])
 
 
 def config(dtype, d_k, d_v, capability):
-    """(BLOCK_K, num_warps, num_stages): enough keys on their way to keep the memory busy, within
+    """(BLOCK_K, num_warps, num_stages): enough keys in flight to keep the memory busy, within
     shared memory.
     """
     chip = max(known for known in (75, 80, 90) if known <= max(75, capability))

@@ -1,7 +1,7 @@
 """Dense attention in NumPy: every step in the open, all in memory. The oracle.
 
-Its twin is dense_torch.py: the same names in the same order, but for the
-backward pass, which is autograd's there. The functions here trust their
+Its twin is dense_torch.py: the same names in the same order, except for the
+backward pass, which autograd does there. The functions here trust their
 arguments; attnlib.api checks them first and documents them.
 """
 
@@ -14,7 +14,7 @@ from attnlib.masks import limits, window_mask
 
 
 def widen(array):
-    """Half precision becomes float32; all else stays as it is."""
+    """Half precision becomes float32; everything else stays as it is."""
     # Two bytes: float16, or bfloat16 of ml_dtypes. Its name takes 2 us to find.
     if array is None or array.dtype.itemsize != 2:
         return array

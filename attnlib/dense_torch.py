@@ -1,7 +1,7 @@
 """Dense attention in torch: on any device, differentiable twice by autograd.
 
-Its twin is dense_numpy.py: the same names in the same order, but for the
-backward pass, which is autograd's here. The functions trust their arguments;
+Its twin is dense_numpy.py: the same names in the same order, except for the
+backward pass, which autograd does here. The functions trust their arguments;
 attnlib.api checks them first and documents them.
 """
 
@@ -14,7 +14,7 @@ from attnlib.masks import limits
 
 
 def widen(array):
-    """Half precision becomes float32; all else stays as it is."""
+    """Half precision becomes float32; everything else stays as it is."""
     if array is None or array.dtype not in (torch.float16, torch.bfloat16):
         return array
     return array.float()

@@ -3,36 +3,33 @@
 The ladder that leads to these kernels:
 
 1. Tile: one program has BLOCK_Q queries of one head, and meets the keys and values a block at a
-time.
-   A block of scores lives in registers alone. In float16 with d = 128 a program reads 32 KiB of
-   queries once, then 512 bytes for each key and its value, for 512 * BLOCK_Q operations: the matrix
-   units, not the memory, set the pace.
-2. Mask the tail: lengths and head sizes are no multiples of a tile. What lies beyond is read as 0,
-   and its scores are -inf.
-3. Running maximum: the softmax of a row is not known before its last key. The output so far is
+   time. A block of scores lives only in registers. In float16 with d = 128 a program reads 32 KiB
+   of queries once, then 512 bytes for each key and its value, for 512 * BLOCK_Q operations: the
+   matrix units, not the memory, set the pace.
+2. Mask the tail: lengths and head sizes need not be multiples of a tile. What lies beyond is read
+   as 0, and its scores are -inf.
+3. Running maximum: the softmax of a row isn't known before its last key. The output so far is
    rescaled whenever the row's maximum moves, and divided by the sum of the weights at the end.
-   The log-sum-exp, 4 bytes a row, is all that the backward pass needs of the weights.
+   The log-sum-exp, 4 bytes per row, is all that the backward pass needs of the weights.
 4. Skip blocks: under a causal mask a program stops at its diagonal, which halves the work; in a
-window
-   it begins where its first query does. Only the blocks on these edges compare positions at all.
-5. Pipeline: while one block is multiplied, the next num_stages - 1 are on their way to shared
-memory.
+   window it begins where its first query does. Only the blocks on these edges compare positions.
+5. Pipeline: while one block is multiplied, the next num_stages - 1 are being copied to shared
+   memory.
 6. exp2: the hardware has no exp. log2(e) goes into the scale, which costs nothing.
-7. Longest first: under a causal mask the last queries of all heads are started before any other
-block.
-   Whatever starts late is then short, and no processor has to wait long for the others at the end.
+7. Longest first: under a causal mask, the last queries of all heads start before any other block.
+   What starts late is then short, so no processor waits long for the others at the end.
 
-Backward, the weights come back as exp(scores - lse). Two kernels, one for the gradients of keys and
-values, one for those of queries: each sums what is its own in a fixed order, with no atomics, so
-that every run gives the same bits. It costs 7 matrix products where one kernel with atomics has 5.
+In the backward pass the weights are computed again as exp(scores - lse). There are two kernels, one
+for the gradients of keys and values, one for those of queries: each sums its own results in a fixed
+order, without atomics, so that every run gives the same bits. This costs 7 matrix products, where
+one kernel with atomics needs 5.
 
 Masks are read where they are, by their strides. Grouped heads share a key head by index. Few
-queries
-against many keys go to decode_triton.py; what the kernels there and here share is in
+queries against many keys go to decode_triton.py; what the kernels there and here share is in
 tiles_triton.py.
 
-Speed on a GPU has not been measured yet, so the tiles of `config` are those that compile without
-spilling registers (tests/test_triton_compiled.py), not those that were found to be fastest.
+Speed on a GPU has not been measured yet, so the tiles of `config` were chosen because they compile
+without spilling registers (tests/test_triton_compiled.py), not because they are fastest.
 """
 
 import math
@@ -73,16 +70,13 @@ MOST_POSITIONS = 2**30  # a position and a tile's length are added in int32
 
 @triton.jit
 def place(blocks, h, window):
-    """Which block, batch and head this program has: blocks are counted from the one that is started
-    first.
+    """Which block, batch and head this program has: blocks are counted in the order in which they
+    start.
 
-    Under a causal mask blocks differ in work, and those of all heads take turns: on 132 processors
-    16 heads of
-    16 blocks then take 1.03 times as long as work shared out evenly, and 1.64 times head after head
-    (counted and
-    simulated: tests/test_flash_triton.py).
-    Elsewhere head follows head: programs at work at the same time then read the same keys, out of
-    the cache.
+    Under a causal mask blocks differ in work, and the heads take turns: on 132 processors, 16 heads
+    of 16 blocks then take 1.03 times as long as work shared out evenly, and 1.64 times if head
+    follows head (counted and simulated: tests/test_flash_triton.py). Without a causal mask head
+    does follow head: programs that run at the same time then read the same keys, from the cache.
     """
     heads = tl.num_programs(0) // blocks
     if window[0] is None and window[1] is not None:
@@ -94,8 +88,8 @@ def place(blocks, h, window):
 
 @triton.jit
 def keys_met(block, n_q, n_k, window, BLOCK_Q: tl.constexpr, BLOCK_K: tl.constexpr):
-    """Where a block of queries begins to meet keys, up to where all of them see whole blocks, and
-    where it ends.
+    """Where a block of queries begins to meet keys, how far all of them see whole blocks, and where
+    it ends.
 
     With a limit to the left no block counts as whole: a third loop, for the edge there, would spill
     registers.
@@ -116,9 +110,8 @@ def queries_met(block, n_q, n_k, window, BLOCK_Q: tl.constexpr, BLOCK_K: tl.cons
     """Where a block of keys begins to meet queries, from where on these see all of it, and where it
     ends.
 
-    Keys and queries that are not there need no check: keys have rows of their own, which are not
-    stored,
-    and the weights of the queries are 0.
+    Keys and queries that don't exist need no check: such keys have rows of their own, which are not
+    stored, and such queries have weights 0.
     """
     first, last = block * BLOCK_K, tl.minimum(n_k, (block + 1) * BLOCK_K) - 1
     start, whole, end = 0, 0, n_q
@@ -200,8 +193,8 @@ def attention_forward(
 def attention_delta(
     output, grad_output, grad_lse, delta, h, n_q, D_V: tl.constexpr, BLOCK_Q: tl.constexpr
 ):
-    """rowsum(dO * O), which is rowsum(A * dA), less the gradient of the log-sum-exp, which is the
-    weights.
+    """rowsum(dO * O), which equals rowsum(A * dA), minus the gradient with respect to the
+    log-sum-exp, whose own gradient is the weights.
     """
     blocks = tl.cdiv(n_q, BLOCK_Q)
     block, batch_head = tl.program_id(0) % blocks, tl.program_id(0) // blocks
@@ -219,7 +212,7 @@ def attention_delta(
 
 @triton.jit
 def row_stats(stats, batch_head, row, n_q):
-    """The log-sum-exp, as a power of 2, and delta; rows without a key, and rows that are not there,
+    """The log-sum-exp, as a power of 2, and delta; rows without a key, and rows that don't exist,
     have weights 0.
     """
     lse, delta = stats
@@ -298,7 +291,7 @@ def attention_backward_queries(
     BLOCK_K: tl.constexpr,
     PRECISION: tl.constexpr,
 ):
-    """dQ = scale * dS K: the same walk over the keys as forward."""
+    """dQ = scale * dS K: the same walk over the keys as in the forward pass."""
     blocks = tl.cdiv(n_q, BLOCK_Q)
     turn, batch, head = place(blocks, h, window)
     block = blocks - 1 - turn
@@ -463,7 +456,7 @@ def attention_backward_keys(
 def config(step, dtype, d_k, d_v, capability, plain):
     """(BLOCK_Q, BLOCK_K, num_warps, num_stages) that fit the chip's registers and shared memory.
 
-    A mask and a softcap (not plain) take registers of their own, and some tiles have to be smaller.
+    A mask and a softcap (not plain) need additional registers, so some tiles have to be smaller.
     """
     chip = max(known for known in (75, 80, 90) if known <= max(75, capability))
     half = (
@@ -540,8 +533,8 @@ def forward(
 
     A query sees as many keys before its own position as left says, and after it as right says;
     causal: right = 0.
-    in_float32: the output is not rounded to query's dtype, since it is a part that ring.py merges
-    with others.
+    in_float32: the output is not rounded to query's dtype, because ring.py merges it with other
+    parts.
     """
     n_q, n_k = query.shape[2], key.shape[2]
     output, lse = new_output(query, value, in_float32)
@@ -595,7 +588,7 @@ def launch_forward(
 
 
 def new_output(query, value, in_float32=False):
-    """Empty output and log-sum-exp, the latter in float32: partial results are merged by it."""
+    """Empty output and log-sum-exp, the latter in float32, because it merges partial results."""
     *rows, _ = query.shape
     return new(query, (*rows, value.shape[-1]), in_float32), new(query, rows, in_float32=True)
 
@@ -677,7 +670,7 @@ def backward(
 
 
 def sum_groups(grad, heads):
-    """Key and value may be shared by different numbers of heads: what is left to sum."""
+    """Different numbers of heads may share key and value: this sums what is left."""
     if grad.shape[1] == heads:
         return grad
     return grad.unflatten(1, (heads, -1)).sum(2)
@@ -742,7 +735,7 @@ def attention(
     scale = 1 / math.sqrt(query.shape[-1]) if scale is None else float(scale)
     softcap = None if softcap is None else float(softcap)
     d_v = value.shape[-1]
-    if d_v == 0:  # the log-sum-exp is wanted all the same
+    if d_v == 0:  # the log-sum-exp is still wanted
         value = torch.nn.functional.pad(value, (0, 1))
     tensors, batch = with_leading_axes(query, key, value, attn_mask, enable_gqa)
     output, lse = over_batch(tensors, *limits(is_causal, window), scale, softcap)
@@ -802,7 +795,7 @@ def over_batch(tensors, *options):
 
 
 def unsupported(query, key, value, attn_mask):
-    """Why the kernels do not take these tensors, in a sentence, or None where they do."""
+    """Why the kernels do not take these tensors, in a sentence, or None if they do."""
     sentence = tiles_triton.unsupported(query, "query")
     if sentence:
         return sentence

@@ -101,6 +101,6 @@ def window_mask(n_q: int, n_k: int, left: int | None, right: int | None) -> np.n
 
 
 def limits(is_causal, window):
-    """(left, right) of a window and a causal mask together; None where there is no limit."""
+    """(left, right) of a window and a causal mask together; None on a side without a limit."""
     left, right = (None if count is None else int(count) for count in window or (None, None))
     return left, 0 if is_causal else right

@@ -1,11 +1,11 @@
-"""Streaming attention in NumPy: a block of keys at a time, the scores never stored whole.
+"""Streaming attention in NumPy: a block of keys at a time, never storing all the scores.
 
-Five steps make it fast; each is marked where it is taken. In brackets: how many times as fast as
-the step before, for 8 heads with n = 4096 and d = 64 on two cores with AVX-512; `python -m
+Five steps make it fast; each is marked where it is taken. Brackets say how many times as fast as
+the step before it is, for 8 heads with n = 4096 and d = 64 on two cores with AVX-512; `python -m
 attncourse.bench` measures it again (attncourse/recorded/attention_cpu.json).
 
     Step 1, blocks: a running sum, so that a block of scores can be forgotten. O(n) memory.
-        [5.3, at times 1.5: the naive way mostly waits for pages of fresh memory]
+        [5.3, sometimes 1.5: the naive way mostly waits for pages of fresh memory]
     Step 2, in place: the same few buffers for every block. [1.04]
     Step 3, scores transposed: a query is a column, so that maxima and sums add up rows. [1.11]
     Step 4, no maximum where none is needed: scores that are known to be small stay as they are.
@@ -46,7 +46,7 @@ def exp2_is_faster():
         return False
     listed = opt_func_info(
         func_name="^exp2$", signature="float32"
-    ).values()  # none where NumPy has no loop of its own
+    ).values()  # none if NumPy has no loop for it
     return any(
         name in loop["current"]
         for loops in listed
@@ -79,8 +79,8 @@ class Head:
 
     @functools.cached_property
     def has_tiny_values(self):
-        """Whether a value, times the least weight that needs no maximum, may fall below the normal
-        numbers.
+        """Whether a value, times the smallest weight that needs no maximum, may fall below the
+        normal numbers.
         """
         least = 2**64 * np.finfo(wide_dtype(self.value)).tiny
         blocks = (np.abs(widen(self.value[keys])) for keys in blocks_of(0, len(self.value), KEYS))
@@ -88,8 +88,8 @@ class Head:
 
     @functools.cached_property
     def scales_queries(self):
-        """Whether a query times the scale keeps its digits: the scores then need not be scaled one
-        by one.
+        """Whether a query times the scale keeps its digits, so that the scores need not be scaled
+        one by one.
 
         What such a product loses below the normal numbers is less than 2^-149 for each feature;
         keys
@@ -185,11 +185,11 @@ def attention_backward(
 
 
 def merge_partials(out_a, lse_a, out_b, lse_b):
-    """Attention over two sets of keys from that over each; see attnlib.merge_partials."""
+    """Attention over two sets of keys, from attention over each; see attnlib.merge_partials."""
     with np.errstate(all="ignore"):
         highest = np.maximum(lse_a, lse_b)
         weight_a, weight_b = (np.exp(lse - finite(highest)) for lse in (lse_a, lse_b))
-        # Not exp(lse_a - lse): where lse is large, its rounding would be a factor on both shares.
+        # Not exp(lse_a - lse): if lse is large, its rounding would be a factor on both shares.
         row_sum = weight_a + weight_b
         row_sum = np.where(row_sum == 0, 1, row_sum)
         lse = np.where(np.isinf(highest), highest, np.log(row_sum) + highest)
@@ -212,13 +212,13 @@ def wide_dtype(array):
 
 
 def longest(vectors):
-    """Their largest norm: NaN or inf too, where there is one or where its square is."""
+    """Their largest norm; NaN or inf if an entry or a square is."""
     blocks = (widen(vectors[rows]) for rows in blocks_of(0, len(vectors), KEYS))
     return math.sqrt(max((np.vecdot(block, block).max() for block in blocks), default=0))
 
 
 def leading_axes(query, key, value, enable_gqa):
-    """The axes before the last two, broadcast; grouped heads count as many as query's."""
+    """The axes before the last two, broadcast; grouped heads count as often as query's heads."""
     shapes = [array.shape[:-2] for array in (query, key, value)]
     if enable_gqa:
         shapes = [(*shape[:-1], query.shape[-3]) for shape in shapes]
@@ -226,7 +226,7 @@ def leading_axes(query, key, value, enable_gqa):
 
 
 def split_heads(query, key, value, attn_mask, *, is_causal, window, scale, softcap, enable_gqa):
-    """Every head with its matrices, of which nothing is copied."""
+    """Every head with its matrices; nothing is copied."""
     batch = leading_axes(query, key, value, enable_gqa)
     scale = 1 / math.sqrt(query.shape[-1]) if scale is None else float(scale)
     softcap = None if softcap is None else float(softcap)
@@ -261,7 +261,7 @@ def groups_of(heads, grads, batch):
 
 
 def unshared(arrays, batch):
-    """Along each leading axis, into how many parts it falls that share no matrix."""
+    """For each leading axis, the number of parts that share no matrix."""
     padded = [(1,) * (len(batch) + 2 - array.ndim) + array.shape for array in arrays]
     return tuple(math.gcd(*sizes) for sizes in zip(*padded))[:-2]
 
@@ -276,7 +276,7 @@ def blocks_of(start, stop, size):
 
 
 def query_blocks(query):
-    """The last first: under a causal mask they take longest."""
+    """The last blocks first: under a causal mask they take longest."""
     return blocks_of(0, query.shape[-2], QUERIES)[::-1]
 
 
@@ -293,9 +293,8 @@ def key_blocks(head, rows):
 
 def masks_at(head, rows, keys):
     """What the masks say about a block, transposed: a list of booleans, and a number to add or
-    None.
-
-    A boolean array covers the first queries of the block. None where nobody may attend to anything.
+    None. A boolean array covers the first queries of the block. None if no query may attend to any
+    of the keys.
     """
     allowed, added = [], None
     if head.attn_mask is not None:
@@ -318,7 +317,7 @@ def masks_at(head, rows, keys):
 
 
 def steps(rows, keys):
-    """From each query to each key, where keys are rows."""
+    """The distance from each query to each key; keys are rows."""
     return np.arange(keys.start, keys.stop)[:, None] - np.arange(rows.start, rows.stop)
 
 
@@ -330,7 +329,7 @@ def mask_at(attn_mask, rows, keys):
 
 @functools.cache
 def upper_triangle(size):
-    """On the diagonal: key <= query, where keys are rows."""
+    """On the diagonal: key <= query; keys are rows."""
     return np.tri(size, dtype=bool).T.copy()
 
 
@@ -377,8 +376,8 @@ def has_lost_digits(head, total, scratch):
 def scores_are_small(head, query):
     """Step 4: no score is larger than |q| |k| scale (Cauchy and Schwarz), nor than softcap.
 
-    Where that is small, exp neither overflows nor vanishes, and the maximum, which cancels
-    in the end, can be left out.
+    If that is small, exp neither overflows nor underflows, and the maximum, which cancels in the
+    end, can be left out.
     """
     if head.attn_mask is not None and head.attn_mask.dtype != bool:
         return False
@@ -416,7 +415,7 @@ def sum_blocks(head, rows, query, small, scratch):
 
 
 def scaled(head, query, unit):
-    """The scale goes to the queries, which are fewer than the scores."""
+    """The scale multiplies the queries, which are fewer than the scores."""
     if not head.scales_queries:
         return query
     return query * query.dtype.type(
@@ -437,8 +436,8 @@ def score_block(head, query, keys, unit, scratch):
 
 
 def scale_block(head, scores, unit):
-    """Scores that are scaled one by one, each factor for itself: their product may be no number of
-    this dtype.
+    """Scores that are scaled one by one and by one factor after the other, because the product of
+    the factors may not be a number of this dtype.
     """
     scores *= head.scale
     if head.softcap is not None:
@@ -453,12 +452,12 @@ def scale_block(head, scores, unit):
 def mask_block(scores, allowed, added):
     if added is not None:
         scores += added
-    for part in allowed:  # also where inf - inf is NaN
+    for part in allowed:  # also if inf - inf is NaN
         np.copyto(scores[:, : part.shape[1]], -np.inf, where=~part)
 
 
 def subtract_shift(scores, n_k, shift, total, row_sum):
-    """Shift by the running maximum + log n_k; where it moved, older sums follow.
+    """Shift by the running maximum + log n_k; where it has moved, older sums are rescaled.
 
     log n_k keeps the sum of all weights at 1 or below, so that no sum of values overflows.
     """
@@ -472,18 +471,18 @@ def subtract_shift(scores, n_k, shift, total, row_sum):
 
 
 def add_block(weights, value, total, row_sum, scratch):
-    """weights is (keys, queries); the sum over keys, too, is a product."""
+    """weights is (keys, queries); the sum over keys is a product too."""
     row_sum += np.ones(len(weights), weights.dtype) @ weights
     total += np.matmul(
         weights.T, value, out=scratch_array(scratch, "product", total.shape, total.dtype)
     )
 
 
-# --- backward: the weights of a block once more, from the log-sum-exp ---
+# --- backward: the weights of a block again, from the log-sum-exp ---
 
 
 def backward_block(head, rows, output, lse, grad_output, grad_query, grad_key, grad_value, scratch):
-    """Add what one block of queries gives to the gradients of its head."""
+    """Add what one block of queries contributes to the gradients of its head."""
     query, grad_output = widen(head.query[rows]), widen(grad_output)
     delta = (grad_output * output).sum(-1)  # rowsum(A * dA) = rowsum(dO * O)
     lse = np.where(lse == -np.inf, np.inf, lse)  # the weights of an empty row are 0

@@ -1,8 +1,8 @@
 """Streaming attention in torch: on any device, a block of keys at a time, gradients in O(n) memory.
 
-Its twin is online_numpy.py, of which it takes the first step, blocks; threads are torch's own.
-All heads go through a block at once. The functions here trust their arguments;
-attnlib.api checks them first and documents them.
+Its twin is online_numpy.py, whose first step, blocks, it takes; threads are torch's own. It works
+on all heads at once. The functions here trust their arguments; attnlib.api checks them first and
+documents them.
 """
 
 import functools
@@ -39,10 +39,10 @@ def attention(
 
 
 def merge_partials(out_a, lse_a, out_b, lse_b):
-    """Attention over two sets of keys from that over each; see attnlib.merge_partials."""
+    """Attention over two sets of keys, from attention over each; see attnlib.merge_partials."""
     highest = torch.maximum(lse_a, lse_b).detach()  # any constant shift has the right gradient
     weight_a, weight_b = (torch.exp(lse - finite(highest)) for lse in (lse_a, lse_b))
-    # Not exp(lse_a - lse): where lse is large, its rounding would be a factor on both shares.
+    # Not exp(lse_a - lse): if lse is large, its rounding would be a factor on both shares.
     row_sum = weight_a + weight_b
     row_sum = torch.where(row_sum == 0, 1, row_sum)
     lse = torch.where(torch.isinf(highest), highest, torch.log(row_sum) + highest)
@@ -89,8 +89,8 @@ def once(gradients, *arguments):
 
 
 class OnceDifferentiable(torch.autograd.Function):
-    """Where torch's once_differentiable raises, except that torch.func would find second
-    derivatives of 0.
+    """Raises where torch's once_differentiable does, and also where torch.func would otherwise find
+    second derivatives of 0.
     """
 
     @staticmethod
@@ -245,8 +245,8 @@ def backward_blocks(
     softcap,
     h,
 ):
-    """Gradients of query, key, value and of a floating mask; weights come back from the
-    log-sum-exp.
+    """Gradients of query, key, value and of a floating mask; the weights are computed again from
+    the log-sum-exp.
     """
     # rowsum(A * dA) = rowsum(dO * O); the gradient of the log-sum-exp is the weights.
     delta = (widen(grad_output) * output).sum(-1) - grad_lse

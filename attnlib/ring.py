@@ -1,22 +1,23 @@
-"""Attention over several devices: keys and values travel round a ring of ranks.
+"""Attention over several devices: keys and values travel around a ring of ranks.
 
 Each of the P ranks of torch.distributed holds n / P positions, and no rank ever holds more than
 two such parts of the keys and values. The steps that lead here:
 
     Step 1, split: a rank keeps its own queries; only keys and values travel.
-    Step 2, ring: in P steps the keys of every rank pass by, each rank sending to the next one.
+    Step 2, ring: in P steps the keys of all ranks pass by, because each rank sends to the next one.
     Step 3, merge: what a rank has read so far and what it reads now are merged by log-sum-exp.
-    Step 4, overlap: the next keys are under way while these are computed with.
+    Step 4, overlap: the next keys travel while these are being used.
     Step 5, zigzag: chunks from both ends of the sequence, so that a causal mask leaves all ranks
             the same work. In order, the last rank would have nearly all of it.
-    Step 6, backward: the gradients of keys and values travel along with them, and arrive at home.
+    Step 6, backward: the gradients of keys and values travel along with them, and end on their own
+    rank.
 
-One part of the keys is computed with by flash_triton.py, for CUDA tensors that it takes, else by
-online_torch.py. Several GPUs were not at hand yet: proved are the results on the CPU, over gloo.
+flash_triton.py computes with one part of the keys, for CUDA tensors that it takes, otherwise
+online_torch.py. It has not run on several GPUs yet: the tests check results on the CPU, over gloo.
 
     torchrun --nproc-per-node 2 -m attnlib.ring
 
-compares all this with dense attention, on GPUs (NCCL) where there is one for each process, else
+compares all this with dense attention, on GPUs (NCCL) if there is one for each process, otherwise
 on the CPU (gloo). Source: Liu, Zaharia and Abbeel, "Ring Attention" (2023); the zigzag order: the
 repository zhuzilin/ring-flash-attention (2024).
 """
@@ -49,7 +50,7 @@ def attention(
     return_lse=False,
     group=None,
 ):
-    """attnlib.attention over a sequence of which each rank holds the part that shard() gives it.
+    """attnlib.attention over a sequence that is split over the ranks as shard() does it.
 
     Every rank of the group calls this with its own part, and calls backward() too if one does.
     Gradients are those of the sum of all ranks' losses.
@@ -67,7 +68,7 @@ def attention(
         their log-sum-exp `(..., n_q / P)`.
 
     Raises:
-        TypeError, ValueError: as for attnlib.attention, and for parts that do not fit together.
+        TypeError, ValueError: as for attnlib.attention, and if the parts do not fit together.
         RuntimeError: a rank has died, or sent nothing within the timeout that was given to
             dist.init_process_group. (With NCCL, torch itself ends the process after that time.)
     """
@@ -86,7 +87,8 @@ def attention(
 
 
 class Ring(torch.autograd.Function):
-    """Keeps this rank's arrays for the backward pass; those of the others travel a second time."""
+    """Keeps this rank's arrays for the backward pass; the other ranks' arrays travel a second
+    time."""
 
     @staticmethod
     def forward(query, key, value, is_causal, options, group):
@@ -136,13 +138,13 @@ def unshard(parts):
 
 
 def meeting(rank, source, n_q, n_k, is_causal):
-    """Of this rank's queries and another one's keys, those that meet, and if the mask cuts through
-    them.
+    """Which of this rank's queries meet which of another rank's keys, and whether the mask cuts
+    through them.
 
-    Chunks come in the order r, then 2P - 1 - r. The keys of a rank before this one: their first
-    chunk is before all queries here, their second behind all. Those of a rank after this one: the
-    first chunk of queries is before all of them, the second behind all. So every pair of ranks
-    costs n_q n_k / 2 scores, whoever they are.
+    Chunks come in the order r, then 2P - 1 - r. For a rank before this one, the first chunk of its
+    keys comes before all queries here, and the second after them. For a rank after this one, the
+    first chunk of queries comes before all of its keys, and the second after them. So every pair of
+    ranks costs n_q n_k / 2 scores.
     """
     if not is_causal or source == rank:  # r is before 2P - 1 - r: the usual mask, for its own keys
         return slice(None), slice(None), is_causal
@@ -152,7 +154,8 @@ def meeting(rank, source, n_q, n_k, is_causal):
 
 
 def check_parts(query, key, value, is_causal, group):
-    """All ranks must call alike: gloo would take in what is too short without a word."""
+    """All ranks must make the same call: gloo would accept a message that is too short without an
+    error."""
     own = tuple(key.shape), tuple(value.shape), str(key.dtype), is_causal
     calls = [None] * dist.get_world_size(group)
     with explained(group):
@@ -174,7 +177,8 @@ def check_parts(query, key, value, is_causal, group):
 
 
 def round_the_ring(arrays, group):
-    """(rank, its arrays) for each rank in turn, beginning with this one; the next are under way."""
+    """(rank, its arrays) for each rank in turn, beginning with this one; the next are already
+    travelling."""
     rank, size = dist.get_rank(group), dist.get_world_size(group)
     for step in range(size):
         coming = pass_on(arrays, group) if step < size - 1 else None
@@ -183,8 +187,8 @@ def round_the_ring(arrays, group):
 
 
 def pass_on(arrays, group):
-    """Start sending to the next rank and receiving from the one before; what arrived() waits
-    for.
+    """Start sending to the next rank and receiving from the one before; returns what arrived()
+    waits for.
     """
     rank, size = dist.get_rank(group), dist.get_world_size(group)
     if size == 1:
@@ -201,7 +205,8 @@ def pass_on(arrays, group):
 
 
 def arrived(under_way, group):
-    """The arrays that pass_on() began to receive. What it sent has left, and may be written to."""
+    """The arrays that pass_on() began to receive. What it sent has left, so it may be written
+    to."""
     requests, arrays = under_way
     with explained(group):
         for request in requests:
@@ -211,7 +216,7 @@ def arrived(under_way, group):
 
 @contextlib.contextmanager
 def explained(group):
-    """Says which rank did not answer, in place of the network's own words."""
+    """Says which rank did not answer, instead of the network's own message."""
     try:
         yield
     except RuntimeError as error:
@@ -252,8 +257,8 @@ def attend(query, key, value, is_causal, scale, softcap, h):
 
 
 def gradients(query, key, value, output, lse, grad_output, grad_lse, is_causal, scale, softcap, h):
-    """Those of query, key and value, in float32 or wider, given output and log-sum-exp over the
-    keys of all ranks.
+    """The gradients of query, key and value, in float32 or wider, given output and log-sum-exp over
+    the keys of all ranks.
     """
     kernels = kernels_for(query, key, value)
     if kernels is None:
@@ -306,8 +311,8 @@ def forward(query, key, value, is_causal, options, group):
 def backward(query, key, value, output, lse, grad_output, grad_lse, is_causal, options, group):
     """Gradients of query, key and value.
 
-    Those of keys go one rank behind the keys: a rank adds its own share to the sum that has come
-    from the rank before it, and sends it on while it computes the next share.
+    The gradients of the keys travel one rank behind the keys: a rank adds its own share to the sum
+    that came from the rank before it, and sends it on while it computes the next share.
     """
     rank, coming, grad_query = dist.get_rank(group), None, torch.zeros_like(widen(query))
     for source, (key, value) in round_the_ring([key, value], group):
@@ -365,8 +370,8 @@ def join(timeout=60):
 
 
 def largest_difference(is_causal, device, n=256, dtype=torch.float32):
-    """From dense attention in float64: output, log-sum-exp and gradients of this rank's
-    positions.
+    """What dense attention in float64 gives for this rank's positions: output, log-sum-exp and
+    gradients.
     """
     rank, size = dist.get_rank(), dist.get_world_size()
     generator = torch.Generator().manual_seed(0)
@@ -396,7 +401,7 @@ def largest_difference(is_causal, device, n=256, dtype=torch.float32):
 
 
 def report(worst, device):
-    """One line, by rank 0; an exit code of 1 from all if the difference is more than rounding."""
+    """Rank 0 prints one line; all exit with code 1 if the difference is more than rounding."""
     equal = worst < 1e-4
     if dist.get_rank() == 0:
         print(

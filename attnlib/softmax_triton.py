@@ -1,27 +1,23 @@
-"""Row softmax as Triton kernels, forward and backward: no number is read twice while rows are
-short.
+"""Row softmax as Triton kernels, forward and backward: for short rows, no number is read twice.
 
 The ladder that leads to these kernels:
 
 1. One program, one row: load it, subtract its maximum, exp, divide by the sum, store it. A row of n
    numbers of b bytes moves 2nb bytes: it is read once and written once, and nothing else touches
-   memory. torch.exp, sum and division one after the other would move about four times as many.
-2. Mask the tail: a tile's length is a power of 2, a row's is not. What a program reads beyond the
-   row is -inf, which adds exp(-inf) = 0 to the sum; beyond the row it writes nothing.
-3. Several short rows a program: a row of 16 numbers would leave 31 of 32 threads of a warp idle.
+   memory. torch.exp, sum and division one after another would move about four times as many.
+2. Mask the tail: a tile's length is a power of 2, and a row's need not be. What a program reads
+   beyond the row is -inf, which adds exp(-inf) = 0 to the sum; beyond the row it writes nothing.
+3. Several short rows per program: a row of 16 numbers would leave 31 of 32 threads of a warp idle.
 4. Running maximum: a row of more than LONGEST numbers does not fit into a program's registers. It
-is
-   read in blocks that keep a running maximum and sum, then read again to be written: 3nb bytes.
+   is read in blocks that keep a running maximum and sum, then read again to be written: 3nb bytes.
 5. Backwards the second time: the blocks that were read last are still in the cache, so the second
    pass begins with them, and much of it costs no traffic with memory.
 
 The backward pass, dS = A * (dA - sum(A * dA)), has the same two forms: 3nb bytes while both rows
-stay
-in registers, and 5nb above.
+stay in registers, and 5nb above.
 
-Speed on a GPU has not been measured yet. Proved are the results, in Triton's interpreter, and what
-the
-compiler makes of the kernels for three generations of chips (tests/test_triton_compiled.py).
+Speed on a GPU has not been measured yet. Tests check the results, in Triton's interpreter, and what
+the compiler makes of the kernels for three generations of chips (tests/test_triton_compiled.py).
 """
 
 import math
@@ -43,9 +39,7 @@ BLOCK_OF_LONG_ROWS = 4096
 
 @triton.jit
 def row_starts(row, sizes, strides):
-    """Where these rows begin, if they are counted along three axes; int64, for tensors of 2^31
-    numbers and more.
-    """
+    """Where these rows begin, along three axes; int64 for tensors of 2^31 or more numbers."""
     last, rest = row % sizes[2], row // sizes[2]
     middle, first = rest % sizes[1], rest // sizes[1]
     return (
@@ -139,7 +133,7 @@ def softmax_long_rows(
             other=-float("inf"),
             eviction_policy="evict_last",
         ).to(tl.float32)
-        # Every lane has a maximum of its own: the threads need not wait for each other. Of the two
+        # Every lane has its own maximum, so the threads need not wait for each other. Of the two
         # powers that rescale and add, exp(old - new) and exp(x - new), one is always exp(0).
         power = tl.exp(-tl.abs(x - highest))
         row_sum = tl.where(x > highest, row_sum * power + 1, row_sum + power)

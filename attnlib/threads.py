@@ -1,14 +1,13 @@
 """Step 5 of online_numpy.py: a thread for each core, each with one thread of BLAS.
 
-Other modules call only run(work, tasks, cost). It leaves nothing behind in the process: BLAS
-gets back the threads that it had, even after an exception, after Ctrl-C and in the child of a fork.
-When several calls overlap, the last one to end restores them. ATTNLIB_NUM_THREADS limits how many
+Other modules call only run(work, tasks, cost). It leaves the process as it found it: BLAS gets back
+the threads that it had, even after an exception, after Ctrl-C and in the child of a fork. When
+several calls overlap, the last one to end restores them. ATTNLIB_NUM_THREADS limits how many
 threads are used.
 
-One thing is out of its hands: a thread of OpenBLAS that has just finished a product waits in a loop
-for 2^26 ticks of the clock, about 26 ms, and meanwhile shares a core with ours. On two cores, a
-call
-of 12 ms right after a large product took 19 to 23 ms.
+One thing it can't control: a thread of OpenBLAS that has just finished a product waits in a loop
+for 2^26 ticks of the clock, about 26 ms, and shares a core with our threads meanwhile. On two
+cores, a call of 12 ms right after a large product took 19 to 23 ms.
 """
 
 import collections
@@ -19,9 +18,9 @@ import threading
 
 import numpy as np
 
-FEW = 2**22  # multiplications in a product below which threads cost more than they bring
+FEW = 2**22  # multiplications in a product below which threads cost more than they gain
 
-_active_calls: list[int] = []  # for each call that is under way, the thread that made it
+_active_calls: list[int] = []  # for each running call, the thread that made it
 _saved_counts: list[int] = []  # the threads that each BLAS had before the first of these calls
 _lock = threading.RLock()  # held while either changes
 
@@ -29,8 +28,8 @@ _lock = threading.RLock()  # held while either changes
 def run(work, tasks, cost):
     """Do all tasks with a thread for each core, each with one thread of BLAS.
 
-    Left to itself, BLAS would divide every product among its threads, and these products are too
-    small for that.
+    By itself, BLAS would divide every product among its threads, and these products are too small
+    for that.
     """
     bound, errors, waiting = thread_bound(), [], collections.deque(tasks)
     alone = cost < FEW or not tasks or not blas()
@@ -81,7 +80,7 @@ def thread_bound():
 
 @functools.cache
 def blas():
-    """The OpenBLAS libraries of this process, whose threads can be set; found once, in 1 ms.
+    """The OpenBLAS libraries of this process whose threads can be set; found once, in 1 ms.
 
     Without threadpoolctl, or with another BLAS, the list is empty. BLAS then keeps its own threads,
     we start none, and a call takes longer.
@@ -101,7 +100,7 @@ def set_blas_threads(numbers):
     for library, number in zip(blas(), numbers):
         # threadpoolctl 3.8 listens only to the first thread that sets a number, until that is
         # cleared, and silently ignores all others. Here our lock decides who sets it, and the last
-        # call to end, in whichever thread, has to restore the numbers.
+        # call to end has to restore the numbers, whichever thread made it.
         clear = getattr(library, "clear_controlling_thread", lambda force: None)
         clear(force=True)
         library.set_num_threads(number)
@@ -126,8 +125,8 @@ def blas_threads(number):
 
 
 def forget_other_threads():
-    """Restore, in the child of a fork, what other threads would have: only the one that forked goes
-    on.
+    """Restore, in the child of a fork, what other threads would have restored: only the one that
+    forked goes on.
     """
     if _active_calls:
         _active_calls[:] = [thread for thread in _active_calls if thread == threading.get_ident()]

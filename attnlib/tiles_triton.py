@@ -1,12 +1,10 @@
-"""What the Triton kernels share: tiles of matrices, one step of the online softmax, and how they
-are launched.
+"""What the Triton kernels share: tiles of matrices, one step of the online softmax, and launching.
 
 Kernels take a matrix of many heads as a pair, (tensor, strides), and no mask as None. An axis that
-was
-broadcast has the stride 0, so nothing is copied. The number of columns is D, known when a kernel is
-compiled.
+was broadcast has the stride 0, so nothing is copied. The number of columns is D, known when a
+kernel is compiled.
 
-A tile's sides are powers of 2, and a matrix's are not: what lies beyond is read as 0, and never
+A tile's sides are powers of 2, and a matrix's need not be: what lies beyond is read as 0, and never
 written.
 """
 
@@ -20,9 +18,8 @@ DTYPES = (torch.float16, torch.bfloat16, torch.float32)
 LOG2_E, LN_2 = tl.constexpr(1.4426950408889634), tl.constexpr(0.6931471805599453)
 LARGEST_TF32 = tl.constexpr(3.4011621342146535e38)
 
-# The least number of float32 is the maximum of no numbers. With -inf in its place, -inf - -inf, in
-# a
-# row where all is masked, would be NaN; so it is exp(-inf - LOWEST) = 0.
+# The lowest number of float32 is the maximum of no numbers. With -inf instead, -inf - -inf would be
+# NaN in a row where everything is masked; this way it is exp(-inf - LOWEST) = 0.
 LOWEST = tl.constexpr(-3.4028234663852886e38)
 
 
@@ -32,7 +29,7 @@ LOWEST = tl.constexpr(-3.4028234663852886e38)
 @triton.jit
 def head_of(matrix, batch, head):
     """The matrix of one head, also as a pair; int64, for tensors of 2^31 numbers and more."""
-    if len(matrix) == 1:  # a descriptor, alone: it knows where everything is
+    if len(matrix) == 1:  # a descriptor alone: it knows where everything is
         return matrix[0], batch, head
     else:
         tensor, strides = matrix
@@ -93,7 +90,7 @@ def store_rows(x, matrix, row, n, D: tl.constexpr):
 
 @triton.constexpr_function
 def padded_width(d):
-    """A power of 2, and no less than the matrix units take."""
+    """A power of 2, and at least what the matrix units take."""
     return max(16, triton.next_power_of_2(d))
 
 
@@ -112,13 +109,11 @@ def product(a, b, total, PRECISION: tl.constexpr):
 
 @triton.jit
 def tanh(x):
-    """The hyperbolic tangent, exact to float32's last digits, also where Triton has none of its
-    own.
+    """The hyperbolic tangent, exact to float32's last digits, even where Triton has none.
 
     1 - 2 / (1 + exp(2x)) subtracts nearly equal numbers near 0: for a softcap of 10000 the scores
     would
-    keep three digits. There a polynomial takes its place, that of tanhf in Moshier's Cephes
-    library.
+    keep three digits. There a polynomial replaces it, taken from tanhf in Moshier's Cephes library.
     """
     square = x * x
     near = -5.70498872745e-3 * square + 2.06390887954e-2
@@ -144,8 +139,9 @@ def score_block(
     """A block of masked scores, what to multiply them by to have powers of 2, and the softcap's
     slope.
 
-    Rows are queries and columns keys, or the other way round: query_at and key_at, the positions,
-    have an axis of size 1 to tell. The window is (left, right), None where there is no limit.
+    Rows are queries and columns are keys, or the other way round: the axes of size 1 in query_at
+    and key_at, the positions, tell which. The window is (left, right), None where there is no
+    limit.
     """
     scores = tl.dot(
         rows, tl.trans(columns), input_precision="tf32x3" if PRECISION == "tf32x3" else "ieee"
@@ -274,7 +270,7 @@ def units_of(scale, softcap):
     """The scale's sign, what the products are multiplied by, above 0, so that a maximum stays one,
     and the cap or None.
 
-    A scale of 0 is a sign of 0. Without softcap the products become powers of 2 at once.
+    A scale of 0 gives the sign 0. Without softcap the products become powers of 2 at once.
     """
     sign, size = (scale > 0) - (scale < 0), abs(scale) or 1.0
     if softcap is None:
@@ -283,7 +279,8 @@ def units_of(scale, softcap):
 
 
 def with_strides(tensor):
-    """(tensor, strides) as the kernels read it, and None as None; of a boolean mask its bytes."""
+    """(tensor, strides) as the kernels read it, and None as None; a boolean mask is passed as its
+    bytes."""
     if tensor is None:
         return None
     return tensor.view(torch.uint8) if tensor.dtype == torch.bool else tensor, tensor.stride()
@@ -296,7 +293,7 @@ def groups(query, key, value):
 
 
 def on_its_device(launcher):
-    """Triton launches on the current device; tensors may be on another one."""
+    """Triton launches on the current device, but tensors may be on another one."""
 
     @functools.wraps(launcher)
     def launch_there(tensor, *arguments):
@@ -307,7 +304,7 @@ def on_its_device(launcher):
 
 
 def merge_axes(shape, strides):
-    """Fewer axes that lie the same in memory: the shape, and the strides of each tensor."""
+    """The shape and the strides of each tensor with fewer axes, where memory allows it."""
     axes = []
     for size, *steps in zip(shape, *strides):
         if size == 1:
@@ -326,7 +323,7 @@ INTERPRETED = not isinstance(product, triton.runtime.JITFunction)
 
 
 def unsupported(tensor, name="scores"):
-    """Why the kernels do not take this tensor, in a sentence, or None where they do."""
+    """Why the kernels do not take this tensor, in a sentence, or None if they do."""
     dtype = str(tensor.dtype).removeprefix("torch.")
     if tensor.dtype not in DTYPES:
         return (

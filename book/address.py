@@ -1,8 +1,8 @@
 """The book's public address: found, so that a fork need not type it.
 
-What `_config.yml` says counts first, then the continuous integration's own environment, then the
-remote `origin` of the clone. A build without any shows no button that would lead nowhere. The pages
-and what Colab opens name the address; the sources never do.
+`_config.yml` counts first, then the environment of the continuous integration, then the clone's
+remote `origin`. A build without any address shows no button that would lead nowhere. The pages and
+what Colab opens name the address; the sources never do.
 """
 
 import html
@@ -41,7 +41,7 @@ def of_ci(environ):
 
 
 def of_remote(root):
-    """What `git remote` says; a folder that merely lies in another clone has no address."""
+    """What `git remote` says; a folder that is merely inside another clone has no address."""
     try:
         top, url = (
             git(root, *words)
@@ -91,7 +91,7 @@ def fill_in(content, url, commit=None):
 
 
 def tell_theme(app, config):
-    """Buttons where they lead somewhere: Colab opens what is on GitHub."""
+    """Show buttons only if they lead somewhere: Colab opens what is on GitHub."""
     url, options = find(), config.html_theme_options
     options.update({"repository_url": url or ""}, **dict.fromkeys(BUTTONS, bool(url)))
     if not (url or "").startswith("https://github.com/"):
@@ -105,7 +105,7 @@ CARD = """
 
 
 def site(url):
-    """Where GitHub's or GitLab's Pages show what lies at the address, or None."""
+    """Where GitHub's or GitLab's Pages show the repository at the address, or None."""
     host, owner, name = (
         re.fullmatch(r"https://([^/]+)/([^/]+)/(.+)", url or "").groups() if url else (None,) * 3
     )
@@ -117,7 +117,7 @@ def site(url):
 
 
 def add_card(app, pagename, templatename, context, doctree):
-    """What a chat or a search engine shows of a link to the page; it takes whole addresses only."""
+    """What a chat or a search engine shows for a link to the page; this needs full addresses."""
     home = site(find())
     if home and doctree is not None:
         title = html.escape(
@@ -129,7 +129,7 @@ def add_card(app, pagename, templatename, context, doctree):
 
 
 def fill_in_downloads(app, exception):
-    """The notebooks that a page offers for download work alone."""
+    """Make the notebooks that a page offers for download work without the clone."""
     url = find()
     if exception or not url:
         return

@@ -1,5 +1,5 @@
-"""Notebooks as Colab opens them, for `pytest --nbval`: without this repository, and with no
-packages but Colab's.
+"""Notebooks as Colab opens them, for `pytest --nbval`: without this repository, and with only
+Colab's packages.
 """
 
 import atexit

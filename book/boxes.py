@@ -10,7 +10,7 @@ and may follow the bold text) or a question mark. A block quote with any other b
 block quote.
 
 A code cell `predict("name")` becomes the box of that question, with what each choice takes for
-granted folded below it: nothing has to run for that.
+granted folded below it, and nothing has to run.
 """
 
 import re
@@ -67,7 +67,7 @@ class Boxes(SphinxTransform):
 
 
 def replace(block, box):
-    """Put the box in the block's place; it comes from the same cell."""
+    """Replace the block by the box, which comes from the same cell."""
     if "cell" in block:
         box["cell"] = block["cell"]
     block.parent.replace(block, box)  # and none of its classes
@@ -89,7 +89,7 @@ def box_from(quote):
 
 
 def without_empty_text(element):
-    """The children; the Markdown parser puts empty text before bold text."""
+    """The children without the empty text that the Markdown parser puts before bold text."""
     return [child for child in element.children if child != nodes.Text("")]
 
 
@@ -116,7 +116,7 @@ def cut_end_mark(lead, after):
 
 
 def code_of(cell):
-    """The code that a cell shows; none where it is no cell of code."""
+    """The code that a cell shows; empty if it isn't a code cell."""
     is_code = cell.get("nb_element") == "cell_code"
     code = cell.next_node(nodes.literal_block) if is_code else None
     return code.astext() if code else ""

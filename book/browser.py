@@ -33,7 +33,7 @@ NONE_FOUND = (
     "install chromium; elsewhere Chrome or Edge will do, or `python -m "
     "playwright install chromium` in .venv), then run this again"
 )
-# Nothing that Chromium would do of its own accord while pages are open.
+# Switches off what Chromium would do by itself while pages are open.
 SILENT = (
     "--disable-quic",
     "--disable-background-networking",
@@ -72,7 +72,7 @@ async def opened():
 
 
 def run(coroutine, name):
-    """Run it to its end; its exit code, also where there is no Chromium."""
+    """Run it to its end and return its exit code, even if there is no Chromium."""
     try:
         return asyncio.run(coroutine)
     except NoChromium as problem:

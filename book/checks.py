@@ -1,7 +1,8 @@
-"""What must hold for every notebook and is not seen by running it.
+"""What must hold for every notebook and doesn't show when it is run. A check takes a notebook as a
 
-A check takes a notebook as a dict (with each source as one string) and returns its problems, a
-sentence each. `python -m book.checks` runs them all.
+dict (with each source as one string) and returns its problems, one sentence each. `python -m
+
+book.checks` runs them all.
 """
 
 import re
@@ -58,7 +59,7 @@ MATH = re.compile(r"(?<!\\)\$\$.*?(?<!\\)\$\$|(?<!\\)\$[^$]*?(?<!\\)\$", re.DOTA
 
 
 def output_texts(cell):
-    """All that the cell's outputs say, without terminal colours."""
+    """All text in the cell's outputs, without terminal colours."""
     for output in cell["outputs"]:
         texts = [output.get("text", ""), output.get("evalue", "")]
         texts += output.get("traceback", [])
@@ -74,7 +75,7 @@ def output_texts(cell):
 
 
 def cells_not_run(notebook):
-    """Every code cell has been run, from the top, once."""
+    """Every code cell has been run once, from the top."""
     return [
         f"code cell {n} has execution count {cell['execution_count']}: run `python3 run.py fill`"
         for n, cell in code_cells(notebook)
@@ -83,7 +84,7 @@ def cells_not_run(notebook):
 
 
 def errors(notebook):
-    """Only a cell that says so may raise."""
+    """Only a cell with the tag for it may raise."""
     return [
         f"code cell {n} raised {output['ename']}; if it should, tag it raises-exception"
         for n, cell in code_cells(notebook)
@@ -197,7 +198,7 @@ def long_code(notebook):
 
 
 def unchecked_cells(notebook):
-    """nbval's marks would take a cell out of the checking."""
+    """nbval's marks would exempt a cell from the checks."""
     marks = r"NBVAL_\w+|PYTEST_VALIDATE_\w+|nbval-[\w-]+"
     return [
         f"code cell {n} switches its check off: {match.group()}"
@@ -261,7 +262,7 @@ DIALECT = {
 
 
 def one_renderer_only(notebook):
-    """Nothing that only the book shows, and Colab shows as raw text."""
+    """Nothing that only the book renders and that Colab shows as raw text."""
     # Directives and roles are made of backquotes: look for those before
     # prose() takes code away. Look for the rest where no formula is.
     texts = {True: markdown(notebook), False: MATH.sub("", prose(notebook))}

@@ -1,13 +1,13 @@
 """What the build adds around the pages.
 
 A line of links below a chapter's title, the versions below its last paragraph, the whole book as
-one archive; and, where the environment variable BOOK_EDITION is "student", the book without its
+one archive; and, if the environment variable BOOK_EDITION is "student", the book without its
 solutions and without the page for lecturers.
 
 A chapter may need code that answers one of its exercises. Such a cell has the tag
 "answers-an-exercise": the students' edition, and the notebooks that its pages offer, have it
-packed, so that it runs and cannot be read. What a cell with the tag "prints-an-answer" prints is
-left out there.
+packed, so that it runs but cannot be read. The outputs of a cell with the tag "prints-an-answer"
+are left out there.
 """
 
 import json
@@ -49,7 +49,7 @@ def is_student(app):
 
 
 def leave_solutions_out(app, config):
-    """Put a table of contents without them in the place of the book's."""
+    """Replace the book's table of contents by one without them."""
     if not is_student(app):
         return
     toc = yaml.safe_load(Path(app.srcdir, "_toc.yml").read_text("utf-8"))
@@ -114,7 +114,7 @@ def defined_in(source):
     return sorted(one.get_name() for one in symbols if one.is_assigned() or one.is_imported())
 
 
-# --- what the pages say of themselves ---------------------------------------
+# --- what the pages say about themselves ------------------------------------
 
 
 def add_lines(app, pagename, templatename, context, doctree):
@@ -130,7 +130,7 @@ def add_lines(app, pagename, templatename, context, doctree):
 
 
 def links(app, pagename, pathto):
-    """Below the title: the same in other forms."""
+    """Links below the title: the same page in other forms."""
     if pagename == app.config.master_doc:
         archive = pathto(archive_name(), resource=True)
         found = (
@@ -156,7 +156,7 @@ def taught_on(pagename):
 
 
 def deck_links(app, pagename, text, text_of_pdf, up=""):
-    """To the deck and, once it is there, to its PDF; `up` leads to the chapters' folder."""
+    """Links to the deck and, if it exists, to its PDF; `up` leads to the chapters' folder."""
     if not slides.has_deck(slides.read_cells(app.env.doc2path(pagename))):
         return ""
     name = up + pagename.rsplit("/", 1)[1]
@@ -183,7 +183,7 @@ def versions():
 
 
 def put_questions(app, docname, source):
-    """What the room is asked, from the entries that the chapters ask too."""
+    """The questions for the lecture room, from the same entries as in the chapters."""
     if docname.startswith(LECTURERS):
         source[0] = ASKED.sub(
             lambda found: "\n".join(map(as_item, by_chapter()[found.group(1)])), source[0]
@@ -270,8 +270,8 @@ def pack_downloads(sources):
 
 
 def leave_figures_out(sources):
-    """From the notebooks to download: a quarter of the site, which its pages show and a run draws
-    again.
+    """Remove figures from the notebooks to download: they are a quarter of the site, its pages show
+    them, and running the notebook draws them again.
     """
     for path in sources.rglob("*.ipynb"):
         notebook = json.loads(path.read_text(encoding="utf-8"))
@@ -284,7 +284,7 @@ def leave_figures_out(sources):
 def pack(folder, name):
     """The folder's files in one archive, below one folder of its name.
 
-    Without Python for the pages: a page read from a file cannot start it.
+    Python for the pages is left out, because a page read from a file cannot start it.
     """
     files = sorted(
         path
@@ -304,7 +304,7 @@ def pack(folder, name):
 
 
 def without_archive(path):
-    """The first page without the way to what it then lies in."""
+    """The first page without the link to the archive that will hold it."""
     return re.sub(r'<a href="[^"]*\.zip" download>.*?</a>', "", path.read_text(encoding="utf-8"))
 
 

@@ -6,7 +6,7 @@ import io
 import numpy as np
 from PIL import Image
 
-TYPES = ("image/png", "image/jpeg")  # those that nbval does not compare
+TYPES = ("image/png", "image/jpeg")  # the ones that nbval does not compare
 TILE = 16  # pixels: about the size of a marker or of two letters
 # Another machine may round an edge by a few of the 255 levels. One changed
 # letter or a point moved by a pixel gives 20 and more in its own tile.

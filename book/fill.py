@@ -1,6 +1,6 @@
 """Run notebooks and store their outputs: `python3 run.py fill [chapter...]`.
 
-A file is written only when all its cells ran, and a second run writes the same bytes. The first
+A file is written only if all its cells ran, and a second run writes the same bytes. The first
 code cell installs attnlib from the clone, where it is missing.
 """
 
@@ -63,7 +63,7 @@ def is_called(path, name):
 
 
 def report(path):
-    """Fill one notebook, say how it went, and return whether it went well."""
+    """Fill one notebook, report the result, and return whether it went well."""
     name = path.relative_to(ROOT) if path.is_relative_to(ROOT) else path
     print(f"fill: {name} ...", end=" ", flush=True)
     try:
@@ -126,7 +126,7 @@ def execute(notebook, folder):
         record_timing=False,
         coalesce_streams=True,
         timeout=600,
-        extra_arguments=["--log-level=ERROR"],  # silent about its ports
+        extra_arguments=["--log-level=ERROR"],  # no messages about its ports
         resources={"metadata": {"path": str(folder)}},
     )
     try:
@@ -149,7 +149,7 @@ def where_it_failed(notebook, error):
 
 
 def tidy(notebook):
-    """Keep what readers need, and nothing that differs between machines."""
+    """Keep what readers need, but nothing that differs between machines."""
     notebook.metadata.pop("colab", None)
     notebook.metadata.kernelspec = KERNEL
     notebook.metadata.language_info = {"name": "python"}
@@ -162,7 +162,7 @@ def tidy(notebook):
 
 
 def replace(path, content):
-    """Write the file at once: a full disk leaves the old one as it was."""
+    """Replace the file in one step, so that a full disk leaves the old one intact."""
     new = path.with_name(path.name + ".new")
     try:
         new.write_bytes(content)

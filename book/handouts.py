@@ -1,8 +1,8 @@
 """A page to hand out for each chapter with exercises, and cards to vote with.
 
 `python3 run.py slides` prints them. A handout is made of the chapter's own notebook: its list
-*Remember*, and the formulas and the figure whose cells have a "handout" in their metadata. What
-stands there is a caption, or true for the figure whose slide has a title already.
+*Remember*, and the formulas and the figure whose cells have a "handout" in their metadata. Its
+value is a caption, or true for a figure whose slide already has a title.
 """
 
 import functools
@@ -28,7 +28,7 @@ SMALLEST, LARGEST = 9, 11.5  # points
 PAGE = string.Template(Path(__file__).with_name("handout.html").read_text(encoding="utf-8"))
 CARDS = Path(__file__).with_name("cards.html")
 ON_PAPER = {"prefer_css_page_size": True, "print_background": True, "tagged": True}
-# The largest type with which all fits, and what is too large even then.
+# The largest type with which everything fits, and what is too large even then.
 FIT = """([smallest, largest]) => {
   const page = document.querySelector(".page");
   const wide = () => Math.max(...[page, ...page.querySelectorAll("dd")].map(
@@ -47,7 +47,7 @@ class Overfull(Exception):
 
 
 def with_exercises(chapters=CHAPTERS):
-    """{path of a chapter: the exercises that it checks, in its order}; no chapter without any."""
+    """{path of a chapter: the exercises that it checks, in order}, for chapters that have some."""
     found = {path: checked(path) for path in sorted(Path(chapters).glob("[0-9]*.ipynb"))}
     return {path: names for path, names in found.items() if names}
 
@@ -152,7 +152,7 @@ async def print_page(chromium, text, pdf, name):
 
 
 async def print_all(chromium, folder, chapters=CHAPTERS):
-    """The handouts and the cards, into the built book's folder; a line for each."""
+    """Print the handouts and the cards into the built book's folder, and a line for each."""
     said = []
     for path in with_exercises(chapters):
         pdf = Path(folder, "chapters", f"{path.stem}.handout.pdf")

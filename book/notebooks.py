@@ -23,7 +23,7 @@ def notebook_paths(chapters=CHAPTERS):
 
 
 def set_up_source(place):
-    """The text of every notebook's first code cell, which installs from there."""
+    """The text of every notebook's first code cell, which installs from `source`."""
     return SET_UP.format(place=place)
 
 

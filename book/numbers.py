@@ -1,7 +1,7 @@
 """Give each chapter the number that its file begins with: 03_softmax is chapter 3.
 
-Sphinx counts the chapters that are there; the plan of the book has more of them than are written,
-and a chapter keeps its number when another one comes before it.
+Sphinx counts the existing chapters; the book's plan has more chapters than are written, and a
+chapter keeps its number when another one is added before it.
 """
 
 import re
@@ -14,7 +14,7 @@ def of_file(docname):
 
 
 def renumber(app, env):
-    """Put the files' numbers in the place of Sphinx's, wherever it keeps them."""
+    """Replace Sphinx's numbers by the files' numbers, wherever Sphinx keeps them."""
     changed = [name for name in env.toc_secnumbers if of_file(name) is not None]
     for name in changed:
         sections = env.toc_secnumbers[name]

@@ -24,7 +24,7 @@ HERE = Path(__file__).parent
 IN_PAGE = (HERE / "pages.js").read_text(encoding="utf-8")
 AXE = Path(axe_playwright_python.__file__).with_name("axe.min.js").read_text(encoding="utf-8")
 
-# Answered from the folder: no server runs, nothing leaves this machine.
+# Requests are answered from the folder: no server runs, and nothing leaves this machine.
 ADDRESS = "http://localhost/a/sub/path/"
 DESK = {"width": 1280, "height": 900}
 PHONE = {"width": 390, "height": 844}
@@ -34,7 +34,7 @@ MOST_BYTES = 1_500_000  # compressed, with all that the page loads
 SMALLEST_TYPE = 20  # px on a slide of 1280 x 720
 PACKED = (".css", ".html", ".js", ".json", ".mjs", ".svg")
 AT_ONCE = "* { animation: none !important; transition: none !important }"
-# The pages' policy keeps Playwright from waiting for such a thing by itself.
+# Because of the pages' policy, Playwright can't wait for this by itself.
 COMES_DOWN = """(async () => {
   for (let n = 0; n < 100 && scrollY <= 500; n += 1)
     await new Promise((resolve) => setTimeout(resolve, 50));
@@ -81,7 +81,7 @@ async def examine(folder, at_once=None):
 
 
 def pages(folder):
-    """The pages' paths in the folder; one that only leads on is left out."""
+    """The pages' paths in the folder, without pages that only redirect."""
     return sorted(
         path.relative_to(folder).as_posix()
         for path in Path(folder).rglob("*.html")
@@ -210,7 +210,7 @@ async def on_every_view(page, report, view):
 
 
 async def unreached(page):
-    """What the Tab key does not come to, pressed all through the page."""
+    """What the Tab key does not reach when it is pressed all through the page."""
     count = await ask(page, "watchFocus")
     for _ in range(3):  # what scrolls takes the focus too, and is not counted
         for _ in range(count + 10):
@@ -243,7 +243,7 @@ async def without_scripts(site, report):
 
 
 def dead_links(site, links):
-    """The links that lead to no file, or to no place in it."""
+    """The links that lead to a missing file or to a missing place in one."""
     found = []
     for link in links:
         file, place = site.file(link), urllib.parse.unquote(urllib.parse.urlsplit(link).fragment)
@@ -291,7 +291,7 @@ async def as_deck(site, report):
 
 
 async def as_a_whole(folder):
-    """What no single page shows: search, theme and place."""
+    """What isn't seen on a single page: search, theme and place."""
     report = Report("the book as a whole")
     report.seen = set()
     async with browser.opened() as chromium:
@@ -350,7 +350,7 @@ async def is_kept(site, root, report, view):
 
 
 def table(reports):
-    """A page a line, and below it what is wrong there."""
+    """One line per page, and below it what is wrong there."""
     width = max(len(report.page) for report in reports)
     yield f"{'page':{width}}    KB  formulas  figures  slides  problems"
     for report in reports:

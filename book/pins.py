@@ -1,6 +1,6 @@
-"""constraints.txt: the versions of all that requirements.txt brings.
+"""constraints.txt: the versions of everything that requirements.txt brings. `python3 run.py pin`
 
-`python3 run.py pin` writes them down as they are in .venv.
+records them as they are in .venv.
 """
 
 import functools
@@ -16,19 +16,19 @@ TOP = """\
 # The versions of all that requirements.txt brings: the book's outputs were
 # made with these. `python3 run.py pin` writes this file.
 """
-# This folder itself, and what torch brings for GPUs of one maker alone.
+# This folder itself, and what torch brings for one maker's GPUs only.
 LEFT_OUT = re.compile(r"attnlib|(nvidia|cuda)-.*")
 
 
 def with_what_they_need(names):
-    """These installed packages and all that they require, by their names."""
+    """These installed packages and everything they require, by name."""
     found, waiting = {}, list(names)
     while waiting:
         name = re.sub(r"[-_.]+", "-", waiting.pop()).lower()
         try:
             package = found.get(name) or metadata.distribution(name)
         except metadata.PackageNotFoundError:
-            continue  # triton, say, which is not there for every machine
+            continue  # for example triton, which doesn't exist for every machine
         if name not in found:
             found[name] = package
             waiting += [
@@ -76,7 +76,7 @@ def held(constraints=None):
 
 
 def problems(constraints=None):
-    """What is installed here and is not in `constraints` with its version."""
+    """What is installed here but isn't in `constraints` with its version."""
     versions = held(constraints)
     return [
         f"{name} {version} is installed, and constraints.txt holds "

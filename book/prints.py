@@ -83,7 +83,7 @@ async def print_one(chromium, path):
 
 
 def link_to_pdfs(path):
-    """Put links to the PDFs that are there in the place of their marks."""
+    """Replace the marks by links to the PDFs that exist."""
 
     def link(mark):
         name, text = mark.groups()

@@ -1,8 +1,8 @@
 """Put the notebooks that Colab opens on their own branch: `python3 run.py publish`.
 
-They are those of the last commit, their set-up cells filled in with the address and that commit.
-The branch holds nothing else, is made anew each time, and neither the working tree nor the index is
-touched.
+They are the notebooks of the last commit, with the address and the commit filled in in their set-up
+cells. The branch holds nothing else, is made anew each time, and neither the working tree nor the
+index is touched.
 """
 
 import os

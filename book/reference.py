@@ -1,9 +1,9 @@
 """The back matter: attnlib's reference from its docstrings, and terms linked both ways.
 
-A docstring is plain text that `help()` shows: single backquotes are code, a paragraph set in is a
-formula or a table. Sphinx's autodoc gets it in its own language.
+A docstring is plain text that `help()` shows: single backquotes are code, an indented paragraph is
+a formula or a table. Sphinx's autodoc gets it in its own markup.
 
-The list of references is made of what the chapters say under "Read on.":
+The list of references is made from the chapters' entries under "Read on.":
 `Names, *Title* (journal, year), [link](address)`.
 
 In the glossary an item is `- **term**, **other form**: what it means ([chapter](file)).` The
@@ -38,7 +38,7 @@ def as_sphinx_reads_it(app, what, name, thing, options, lines):
 
 
 def in_rst(lines):
-    """The lines with `code` as ``code``, and what is set in before the first heading as it
+    """The lines with `code` as ``code``, and what is indented before the first heading as it
     stands.
     """
     heads = [n for n, line in enumerate(lines) if re.match(r":\w|Args:|Returns:", line)] or [
@@ -78,7 +78,7 @@ def plain(text):
 
 
 class Terms(SphinxTransform):
-    default_priority = 210  # after the boxes are made, before references are resolved
+    default_priority = 210  # once the boxes are made, but before references are resolved
 
     def apply(self):
         docname = self.env.docname
@@ -99,7 +99,7 @@ class Terms(SphinxTransform):
 
 
 def mark_items(document):
-    """Each item can be linked to, and leads to its term's place in the chapter."""
+    """Give each item an anchor, and a link to its term's place in the chapter."""
     for item in document.findall(nodes.list_item):
         lead = item.next_node(nodes.strong)
         links = [node for node in item.findall(nodes.Element) if "reftarget" in node]
@@ -141,7 +141,7 @@ def has_link(passage):
 
 
 def read_on(notebook):
-    """The text of a chapter's "Read on.", or ""."""
+    """The text under a chapter's "Read on.", or ""."""
     texts = [
         "".join(cell["source"]) for cell in notebook["cells"] if cell["cell_type"] == "markdown"
     ]

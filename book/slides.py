@@ -5,9 +5,9 @@ Each notebook cell says in Jupyter's own metadata what it is in the deck, `{"sli
 without a type goes on with the slide before it. A notebook without any slide has no deck.
 
 A slide's title and lines are written for the slide, in the metadata of its cell, so that the page
-reads on; prose goes into the notes. Formulas, tables, lists, boxes, code and figures stand on the
-wall: what a deck shows was rendered for the page, the same figures and numbers. CONTRIBUTING.md, "A
-deck of slides", has the rest of what the metadata may say.
+reads on; prose goes into the notes. Formulas, tables, lists, boxes, code and figures go on the
+slide: what a deck shows was rendered for the page, so figures and numbers are the same.
+CONTRIBUTING.md, "A deck of slides", lists everything that the metadata may hold.
 """
 
 import dataclasses
@@ -74,19 +74,19 @@ def make_deck(app, pagename, templatename, context, doctree):
 
 
 def to_the_page(slides, page):
-    """Links within the chapter: its headings stand on the page, and not in the deck."""
+    """Redirect links within the chapter, whose headings are on the page but not in the deck."""
     return re.sub(r'(<a\b[^>]*?href=")#', rf"\g<1>{page}#", slides)
 
 
 def read_cells(source):
-    """The notebook's cells; none of any other page."""
+    """The notebook's cells; none for any other page."""
     if not str(source).endswith(".ipynb"):
         return []
     return nbformat.read(str(source), as_version=4).cells
 
 
 def of_cell(cell):
-    """What the cell's metadata says of slides."""
+    """What the cell's metadata says about slides."""
     return cell.metadata.get("slideshow", {})
 
 
@@ -137,7 +137,7 @@ def walk(node):
 
 
 def rendered(block, builder):
-    """What the page has in the block's place, nothing of it folded."""
+    """What the page shows for the block, unfolded."""
     block = block.deepcopy()
     for folded in list(block.findall(HideCodeCellNode)):
         folded.replace_self(folded.children)
@@ -172,7 +172,7 @@ def from_markdown(text):
 class Slide:
     section: str = ""
     title: str = ""
-    parts: list = dataclasses.field(default_factory=list)  # pairs of column ("" is none) and HTML
+    parts: list = dataclasses.field(default_factory=list)  # pairs of column ("" for none) and HTML
     kinds: list = dataclasses.field(default_factory=list)  # what the parts are: KINDS, or a picture
     notes: list = dataclasses.field(default_factory=list)
     optional: bool = False
@@ -187,7 +187,7 @@ class Slide:
 
     @property
     def alone(self):
-        """What stands here without anything that shows the claim: "formula", for example."""
+        """What stands here with nothing to show the claim, for example "formula"."""
         shown = [kind for kind in self.kinds if kind != "words"]
         return " ".join(sorted(set(shown))) if shown and set(shown) <= BARE else ""
 
@@ -211,7 +211,7 @@ class Slide:
 
 
 def in_columns(parts):
-    """The parts one below the other; neighbours with a column stand side by side."""
+    """The parts one below another; neighbours with a column stand side by side."""
     found = []
     for has_column, group in itertools.groupby(parts, lambda part: bool(part[0])):
         group = list(group)
@@ -233,7 +233,7 @@ def footer_html(footer, place, count):
 def title_slide(config, number, title, deck, static):
     """The first slide: the chapter's picture, or else the book's mark, beside its name.
 
-    Which edition it is stands in the notes; an audience has no use for a commit's name.
+    The notes name the edition, because an audience has no use for a commit's name.
     """
     minutes = " and ".join(f"{time:g}" for time in lectures(deck) if time)
     count = sum(slide.optional for slide in deck)
@@ -259,7 +259,7 @@ def title_slide(config, number, title, deck, static):
 
 @functools.cache
 def edition():
-    """The date and the name of the commit; the version where git is not."""
+    """The date and the name of the commit, or the version if there is no git."""
     try:
         return subprocess.run(
             ["git", "log", "-1", "--format=%cs, %h"],
@@ -359,7 +359,7 @@ def begun(said, section):
 
 
 def put(slide, block, said, lines, cells, builder):
-    """What of the block stands on the wall, and the rest in the notes.
+    """The part of the block that goes on the slide, and the rest, which goes into the notes.
 
     `lines` are the cell's own, if no block of it has shown them yet.
     """
@@ -403,7 +403,7 @@ def named(text, said):
 
 
 def lit(block, rows, lines):
-    """Of a listing the rows from the first to the last alone; the lit ones stand out."""
+    """Only the rows of a listing from the first to the last; the lit ones stand out."""
     if not rows and not lines:
         return block
     block = block.deepcopy()
@@ -424,7 +424,7 @@ def step(text, is_fragment):
 
 
 def on_the_wall(slide, box, lines, builder):
-    """The box; where it has lines of its own for the slide, these replace its prose.
+    """The box; if it has its own lines for the slide, these replace its prose.
 
     A box that opens a slide gives it its title, unless the author has written one.
     """
@@ -447,7 +447,7 @@ def on_the_wall(slide, box, lines, builder):
 
 
 def shown(block, part):
-    """Of a code cell the "code" or the "output" alone, if the author says so."""
+    """Only the "code" or only the "output" of a code cell, if the author says so."""
     element = {"code": "cell_code_output", "output": "cell_code_source"}
     if part is None:
         return block
@@ -477,7 +477,7 @@ def step_by_step(block):
 def built_up(text, right=None, down=None):
     """The figure uncovered bit by bit, to the right or downwards.
 
-    The numbers are the shares of it at which it is cut.
+    The numbers are the shares of the figure at which it is cut.
     """
     image = re.search(r"<img[^>]*>", text).group()
     cuts = [0, *(right or down), 1]
@@ -489,7 +489,7 @@ def built_up(text, right=None, down=None):
             else f"{100 * start:g}% 0 {100 - 100 * stop:g}% 0"
         )
         part = image.replace("<img", f'<img style="clip-path: inset({inset})"')
-        if parts:  # the text for those who cannot see it is said once
+        if parts:  # the alternative text should be read out only once
             part = re.sub(r'alt="[^"]*"', 'alt="" aria-hidden="true"', part)
             part = f'<div class="fragment">{part}</div>'
         parts.append(part)
@@ -500,7 +500,7 @@ def built_up(text, right=None, down=None):
 
 
 def ask(slide, question):
-    """A question, a second round after a discussion, and with the next key its answer."""
+    """A question, a second round after a discussion, and, with the next key, its answer."""
     slide.title = boxes.words(question.text)
     slide.attributes = (
         f' class="question" data-question="{question.name}" '
@@ -537,7 +537,7 @@ def ask(slide, question):
 
 
 def counts(letter):
-    """Where the hands for a choice are written, before and after the discussion."""
+    """A place for the number of hands for a choice, before and after the discussion."""
     field = '<input type="text" inputmode="numeric" maxlength="3" aria-label="{}"{}>'
     return (
         '<span class="counts">'
@@ -548,7 +548,7 @@ def counts(letter):
 
 
 def give_away(text, block, cells):
-    """Mark code that has what a later exercise asks for."""
+    """Mark code that holds what a later exercise asks for."""
     cell = cells[block["cell"]]
     later = "\n".join(c.source for c in cells[block["cell"] :])
     names = (

@@ -1,4 +1,4 @@
-"""Attention problems that every implementation must solve: shapes, masks and options.
+"""Attention problems that every implementation has to solve: shapes, masks and options.
 
 name: (shapes of query, key and value; kind and shape of the mask, or None; options)
 """

@@ -1,11 +1,11 @@
-"""Compile every kernel that the launchers launch, for a chip that is not here: one JSON line each.
+"""Compile every kernel that the launchers launch, without the chip itself: one JSON line each.
 
     python tests/compiled.py 90            # compute capability 9.0; add "all" for every
     configuration
 
-The launchers run as they are, on tensors of the CPU; only the last step, the launch, is left out.
-So what is compiled is what ships: the same tiles, warps and stages, and what Triton derives from
-strides and sizes.
+The launchers run as they are, on CPU tensors; only the last step, the launch, is left out. So the
+compiled kernels are the ones that ship: the same tiles, warps and stages, and the same facts that
+Triton derives from strides and sizes.
 """
 
 import itertools
@@ -47,7 +47,8 @@ def compiled(launcher, *args, **options):
 
 
 def loops(kernel):
-    """How many machine instructions lie in each loop of a kernel, from where it jumps back to."""
+    """How many machine instructions each loop of a kernel holds, counted from the target of its
+    jump."""
     with tempfile.NamedTemporaryFile(suffix=".cubin") as file:
         file.write(kernel.asm["cubin"])
         file.flush()
@@ -156,7 +157,7 @@ def decode_launches(cases):
 
 
 def descriptor_launches(cases):
-    """The benchmark's forward kernel, which has keys and values copied by descriptors."""
+    """The benchmark's forward kernel, where descriptors copy keys and values."""
     for what, dtype, _, *args in itertools.islice(attention_launches(cases), 0, None, 2):
         yield f"{what}, descriptors", dtype, descriptors_triton.forward, *args
 

@@ -41,7 +41,7 @@ if HAS_INTERPRETER:
 
     interpreter._patch_builtin = patch_builtin
 
-# Blocks so small that the problems of the tests fall into several, and threads for all of them.
+# Blocks so small that the tests' problems have several, and threads for all of them.
 SMALL_BLOCKS = {
     online_numpy: {"QUERIES": 3, "KEYS": 2, "DIAGONAL": 2},
     online_torch: {"QUERIES": 3, "KEYS": 2},
@@ -87,7 +87,7 @@ def fork_site(tmp_path_factory):
 
 
 def small_tiles():
-    """Tiles so small that the tests' problems fall into several: the interpreter takes any, a
+    """Tiles so small that the tests' problems need several: the interpreter takes any size, a
     device none below 16.
     """
     if not HAS_INTERPRETER:
@@ -109,10 +109,8 @@ def pytest_configure(config):
 
 
 def pytest_collection_modifyitems(config, items):
-    """The Triton kernels take tensors of three dtypes: no arrays, and no float64, which tests have
-    if nothing is said.
-
-    Without a device there are no tests of one.
+    """The Triton kernels take tensors of three dtypes: no arrays, and no float64, which is the
+    tests' default. Without a device, tests that need one are not made.
     """
     left_out = [
         item

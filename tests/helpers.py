@@ -24,8 +24,8 @@ HAS_DEVICE = torch.cuda.is_available()
 
 
 def on_cuda(*cases):
-    """Cases for a device, where there is one: elsewhere none are made, so that what is skipped can
-    be seen.
+    """Cases for a device, if there is one: otherwise none are made, so that real skips stay
+    visible.
     """
     return [
         pytest.param(*(case if isinstance(case, tuple) else (case,)), marks=pytest.mark.gpu)
@@ -43,7 +43,7 @@ FORKS_CI = {
     "GITHUB_SHA": "0123abc",
 }
 
-# For modules whose tests hold for every implementation (see conftest.py), and the exceptions.
+# For modules whose tests apply to every implementation (see conftest.py), with the exceptions.
 every_impl = pytest.mark.usefixtures("each_impl")
 # The kernels round the weights to half precision before they meet the values.
 weights_in_float32 = pytest.mark.parametrize(
@@ -67,8 +67,8 @@ def each_library_and(*dtypes):
 
 
 each_library_and_dtype = each_library_and(*TOLERANCES)
-# But in Triton's interpreter, which is NumPy, inf - inf and a product that overflows are remarked
-# upon, and meant.
+# But Triton's interpreter, which is NumPy, warns about inf - inf and overflowing products, which
+# are intended.
 no_warnings = pytest.mark.filterwarnings(
     "error", "ignore::RuntimeWarning:triton", "ignore:Guards may run slower on Python 3.13.0"
 )  # torch.compile's
@@ -94,7 +94,7 @@ def to_library(library, array, dtype=None):
 
 
 def to_float64(array):
-    """A NumPy array of float64, whatever came; a boolean mask stays boolean."""
+    """A NumPy array of float64, whatever is given; a boolean mask stays boolean."""
     if isinstance(array, torch.Tensor):
         array = array.detach().cpu()
         array = (array if array.dtype == torch.bool else array.double()).numpy()
@@ -134,7 +134,7 @@ def mask_shapes(shape):
 
 
 def random_mask(kind, shape, seed=0):
-    """Boolean, two thirds True; or floating, with -inf in place of False."""
+    """Boolean, two thirds True; or floating, with -inf instead of False."""
     may_attend = np.array(np.random.default_rng(seed).random(shape) < 2 / 3)
     if kind == "boolean":
         return may_attend
@@ -142,7 +142,7 @@ def random_mask(kind, shape, seed=0):
 
 
 def gradients(query, key, value, grad_output, attn_mask=None, **options):
-    """Those of sum(grad_output * output), by attention_backward or by autograd."""
+    """The gradients of sum(grad_output * output), by attention_backward or by autograd."""
     if isinstance(query, np.ndarray):
         return attention_backward(query, key, value, grad_output, attn_mask, **options)
     inputs = [array.detach().requires_grad_() for array in (query, key, value)]
@@ -177,7 +177,7 @@ def poisoned(tensor):
 
 @contextlib.contextmanager
 def surrounded():
-    """What torch.empty gives in the block has NaN around it, afterwards as before.
+    """What torch.empty gives inside the block has NaN around it, before and afterwards.
 
     In Triton's interpreter a kernel that would read or write outside its tensors raises IndexError.
     """

@@ -1,4 +1,4 @@
-"""Attention once more, in plain Python loops and float64: nothing of attnlib is used."""
+"""Attention again, in plain Python loops and float64, without using attnlib."""
 
 import math
 
@@ -53,7 +53,7 @@ def one_score(query, key, scale, softcap):
 
 
 def softmax_row(scores):
-    """The weights of one row and its log-sum-exp; -inf, the empty row's, from no scores."""
+    """The weights of one row and its log-sum-exp; no scores give -inf, as in an empty row."""
     highest = max(scores, default=-math.inf)
     if highest == -math.inf:
         return [0.0] * len(scores), -math.inf

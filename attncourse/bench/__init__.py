@@ -1,5 +1,5 @@
-"""Attention measured beside other implementations, `python -m attncourse.bench`; and what chapters
-take from it.
+"""Attention measured against other implementations, `python -m attncourse.bench`, and what the
+chapters use of it.
 """
 
 from attncourse.bench.interpreter import counted

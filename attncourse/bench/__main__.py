@@ -7,7 +7,7 @@ from attncourse.bench import cpu, report, writing
 
 
 def measures(call):
-    """The measurement of this name."""
+    """The measurement with this name."""
     return getattr(writing if hasattr(writing, call) else cpu, call)
 
 

@@ -1,10 +1,10 @@
-"""What Triton's compiler makes of kernels for chips that need not be here: registers, spills,
-shared memory, instructions.
+"""What Triton's compiler makes of kernels, without the chips themselves: registers, spills, shared
+memory, instructions.
 
     python -m attncourse.bench.compiled FOLDER 75 80 90    # launches that attncourse.bench.launches
     has written: a JSON line each
 
-Compiling needs no driver and no chip, but a process in which Triton does not interpret.
+Compiling needs neither a driver nor a chip, only a process in which Triton does not interpret.
 """
 
 import importlib
@@ -76,8 +76,8 @@ def facts(kernel):
 
 
 def refusal(error, first_lines):
-    """Why the compiler made nothing: its words, and the last line of the written functions that it
-    came to.
+    """Why the compiler made nothing: its message, and the last line of the written functions that
+    it reached.
 
     Args:
         first_lines: {module: the number that its function's first line has in the learner's file}.
@@ -105,21 +105,22 @@ def refusal(error, first_lines):
 
 
 def report(launches, first_lines, capability):
-    """Compile every launch for one chip, and print what came of it."""
+    """Compile every launch for one chip, and print the result."""
     from triton.runtime import driver
 
     driver.set_active(NoDevice(capability))
     for number, (kernel, args, options) in enumerate(launches):
         try:
             made = facts(kernel.run(*args, grid=(1,), warmup=True, **options))
-        except Exception as error:  # whatever the compiler raises is what there is to tell
+        except Exception as error:  # whatever the compiler raises is the result
             made = refusal(error, first_lines)
         line = json.dumps({"launch": number, "capability": capability, **made}) + "\n"
         os.write(1, line.encode())  # at once, as several processes write here
 
 
 def main(folder, *capabilities):
-    """Each chip has a process: they compile at a time, and where LLVM ends one the others go on."""
+    """One process per chip: they compile at the same time, and if LLVM ends one, the others go
+    on."""
     sys.path.insert(0, folder)
     written = importlib.import_module("launches")
     for capability in capabilities:

@@ -1,9 +1,9 @@
 """Time, memory and error of attention on a CPU: `python -m attncourse.bench`.
 
-First the ceilings, then every problem in its own process: errors against float64 on
-fresh inputs, then all contenders in turn, round after round, so that a disturbance hits
-them alike. Memory is measured in one process a contender. What is found is one JSON, from which
-report.py makes the table, and the book's tables and figures.
+First come the ceilings, then every problem in its own process: errors against float64 on fresh
+inputs, then all contenders in turn, round after round, so that a disturbance affects all of them.
+Memory is measured in one process per contender. The results are one JSON file, from which report.py
+makes the table and the book its tables and figures.
 """
 
 import datetime
@@ -25,7 +25,7 @@ from attnlib import online_numpy as online
 
 CHOICES = (16, 32, 64, 128, 256, 512, 1024)
 SIZES = (256, 512, 1024, 2048, 4096, 8192, 16384)
-COPIES = 4  # of the scores, the most that a contender holds at once
+COPIES = 4  # of the scores: the most that a contender holds at once
 PAUSE = (
     0.05  # seconds between samples: OpenBLAS's threads wait 26 ms in a loop before they fall asleep
 )
@@ -58,7 +58,8 @@ def online_numpy(query, key, value, is_causal):
 
 
 def products_alone(query, key, value, is_causal):
-    """The two matrix products of every block, in the same blocks and threads: no softmax."""
+    """Only the two matrix products of every block, in the same blocks and threads, without the
+    softmax."""
     heads = online.split_heads(
         query,
         key,
@@ -195,7 +196,7 @@ STORES_SCORES = ("NumPy naive", "NumPy in place", "torch eager", "JAX")
 
 
 def contenders(n, without=()):
-    """Those that are installed and whose scores fit."""
+    """The contenders that are installed and whose scores fit."""
     return {
         name: call
         for name, call in CONTENDERS.items()
@@ -206,7 +207,7 @@ def contenders(n, without=()):
 
 
 def too_large(n):
-    """A sentence where the scores would fill more than a quarter of the free memory, else ""."""
+    """A sentence if the scores would fill more than a quarter of the free memory, else ""."""
     needed, free = COPIES * 4 * HEADS * n * n / 2**30, free_memory()
     return (
         f"needs up to {needed:.0f} GiB, more than a quarter of the {free:.0f} that are free"
@@ -216,7 +217,7 @@ def too_large(n):
 
 
 def free_memory():
-    """GiB; where the system does not tell, 8."""
+    """GiB; 8 if the system does not tell."""
     try:
         with open("/proc/meminfo") as file:
             return next(
@@ -325,8 +326,8 @@ def draw(n, factor=1, seed=0, heads=HEADS):
 
 
 def milliseconds(call, repeats, warm_up):
-    """Of one call, the mean over so many in a row, and those that all its threads together spent on
-    a core.
+    """Seconds of one call, the mean over so many in a row, and the seconds that all its threads
+    together spent on a core.
     """
     time.sleep(PAUSE)
     if warm_up:  # a processor needs up to a millisecond to wake up
@@ -341,10 +342,9 @@ def milliseconds(call, repeats, warm_up):
 
 
 def time_in_turn(calls, budget, repeats=1, warm_up=True):
-    """{name: samples (rounds, 2)} of calls that are warm; rounds while they fit into the budget of
-    seconds, 3 to 12.
-
-    The order is drawn for each round, so that none always follows the same one.
+    """{name: samples (rounds, 2)} of warm calls; 3 to 12 rounds, as many as fit into the budget of
+    seconds. The order is drawn anew for each round, so that no contender always follows the same
+    one.
     """
     samples, rng, end = (
         {name: [] for name in calls},
@@ -437,7 +437,7 @@ def measure_ladder(n, budget):
 
 
 def measure_choice(n, heads, budget):
-    """What attnlib.choose_impl rests on: small calls of the public function, dense, online and as
+    """The basis of attnlib.choose_impl: small calls of the public function, dense, online and as
     chosen.
     """
     arrays = draw(n, heads=heads)
@@ -466,8 +466,8 @@ def measure_choice(n, heads, budget):
 
 
 def measure_memory(n, name):
-    """Peak extra memory of one call in MiB: the resident set's growth, first touches of the
-    libraries aside.
+    """Peak extra memory of one call in MiB: the growth of the resident set, not counting the
+    libraries' first touches.
     """
     call = CONTENDERS[name]
     call(*draw(64), False)
@@ -481,7 +481,8 @@ def measure_memory(n, name):
 
 
 def reset_peak():
-    """Linux: forget the highest resident set so far; the present one in MiB. Elsewhere None."""
+    """On Linux, forget the highest resident set so far and return the present one in MiB. Elsewhere
+    None."""
     try:
         with open("/proc/self/clear_refs", "w") as file:
             file.write("5")
@@ -496,7 +497,7 @@ def peak():
 
 
 def busy_seconds():
-    """(wall, this process, all processes together): seconds so far. None where the system does not
+    """(wall, this process, all processes together): seconds so far. None if the system does not
     tell.
     """
     try:
@@ -578,7 +579,7 @@ def cpu_name():
 def in_process(**job):
     """One measurement in a fresh process."""
     command = [sys.executable, "-m", "attncourse.bench", "--job", json.dumps(job)]
-    # Threads that wait in a loop would be charged for it, and disturb whoever comes next.
+    # Threads that wait in a loop would be charged for it, and would disturb the next contender.
     environment = {**os.environ, "OMP_WAIT_POLICY": "passive"}
     done = subprocess.run(command, capture_output=True, text=True, env=environment)
     if done.returncode != 0:
@@ -587,8 +588,8 @@ def in_process(**job):
 
 
 def jobs(sizes, budget, without):
-    """Every measurement, with the list of the record that it belongs to; those of memory, which
-    mind no load, last.
+    """Every measurement, with the list of the record that it belongs to; memory comes last, because
+    load doesn't affect it.
     """
     for n in sizes:
         for is_causal in (False, True):
@@ -615,7 +616,7 @@ def jobs(sizes, budget, without):
 
 
 def bench(sizes, budget, without=(), path=None):
-    """The record: what was there at `path`, and all that it lacks; written there after every
+    """The record: what `path` holds already, completed; it is written there after every
     measurement.
     """
     record = begun(path) or {

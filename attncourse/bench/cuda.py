@@ -1,16 +1,11 @@
 """Softmax and attention on a CUDA device: `python -m attncourse.bench --device cuda --json PATH`.
 
-First the ceilings: a copy, and a large matrix product of random numbers. Then the problems, one
-after
-another: errors against float64 on fresh inputs, then all contenders in turn, round after round, so
-that a
-disturbance hits them alike. Ratios are taken round by round; medians and quartiles are kept.
-Between two
-samples the cache is emptied. A contender that does not take a problem leaves its sentence in the
-record.
-
-It was written without a GPU at hand: its parts were run on the CPU alone, and no figure has been
-recorded.
+First come the ceilings: a copy, and a large matrix product of random numbers. Then come the
+problems, one after another: errors against float64 on fresh inputs, then all contenders in turn,
+round after round, so that a disturbance affects all of them. Ratios are taken round by round;
+medians and quartiles are kept. The cache is emptied between two samples. A contender that does not
+take a problem leaves its sentence in the record. This was written without a GPU: its parts have run
+only on the CPU, and no figure has been recorded.
 """
 
 import contextlib
@@ -48,7 +43,7 @@ LEAST_SAMPLE = 1e-3  # seconds: short calls are repeated
 
 
 class Timer:
-    """Seconds of one call: between two events on a CUDA device, by the clock elsewhere."""
+    """Seconds of one call: between two events on a CUDA device, elsewhere by the clock."""
 
     def __init__(self, device):
         self.on_cuda = torch.device(device).type == "cuda"
@@ -110,9 +105,7 @@ def random(*shape, device, dtype, seed=0):
 
 
 def ceilings(timer, device, rounds, size=8192, numbers=2**29):
-    """What the device can do at best: GB/s of a copy, and TFLOP/s of a product, both in
-    bfloat16.
-    """
+    """The best the device can do: GB/s of a copy, and TFLOP/s of a product, both in bfloat16."""
     a, b = (random(size, size, device=device, dtype=torch.bfloat16, seed=seed) for seed in (0, 1))
     source = random(numbers // 1024, 1024, device=device, dtype=torch.bfloat16)
     target = torch.empty_like(source)
@@ -155,13 +148,13 @@ def measure_softmax(timer, device, n, dtype, rounds, numbers=SOFTMAX_NUMBERS):
     for step, calls, factor in (("forward", forward, 2), ("backward", backward, 3)):
         copy = {"copy": lambda: target.copy_(scores)}
         seconds, failed = timer.in_turn({**calls, **copy}, rounds)
-        seconds["copy"] = seconds["copy"] * factor / 2  # of as many bytes
+        seconds["copy"] = seconds["copy"] * factor / 2  # with as many bytes
         row[step] = rates(seconds, failed, factor * bytes_moved, "GB/s", ("copy", "torch.softmax"))
     return row
 
 
 def backward_of(call, inputs, grad):
-    """The backward pass alone: autograd over a graph that was made once; a failure comes when it is
+    """Only the backward pass: autograd over a graph that was made once; a failure comes when it is
     called.
     """
     inputs = [tensor.detach().requires_grad_() for tensor in inputs]
@@ -176,7 +169,7 @@ def backward_of(call, inputs, grad):
 
 
 def error(call, scores):
-    """The largest difference from float64, on inputs that no timing has seen; None where the call
+    """The largest difference from float64, on inputs that no timing has seen; None if the call
     fails.
     """
     scores = random(*scores.shape, device=scores.device, dtype=scores.dtype, seed=2)
@@ -347,8 +340,8 @@ def measure_decode(timer, device, n_k, d, batch, dtype, rounds, h=32, h_kv=8):
 
 
 def measure_memory(device, n, d, dtype, name, heads=16):
-    """Peak extra MiB of a forward and backward pass, by torch's allocator; None where there is
-    none, or it fails.
+    """Peak extra MiB of a forward and backward pass, by torch's allocator; None if there is none or
+    the call fails.
     """
     if torch.device(device).type != "cuda":
         return {"n": n, "contender": name, "MiB": None}
@@ -434,9 +427,7 @@ def bench(device="cuda", quick=False, rounds=21, progress=print):
 
 
 def main(quick=False, path=None):
-    """The results, written to the path as JSON; SystemExit with a sentence where there is no
-    device.
-    """
+    """The results, written to path as JSON; SystemExit with a sentence if there is no device."""
     if not torch.cuda.is_available():
         raise SystemExit(
             "there is no CUDA device here: --device cuda measures on one (without it, the CPU is"

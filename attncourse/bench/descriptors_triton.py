@@ -1,10 +1,10 @@
-"""The forward kernel with keys and values by descriptors: a contender, since nobody has measured it
-yet.
+"""The forward kernel with keys and values by descriptors: only a contender, because it hasn't been
+measured yet.
 
 On an H100 and newer one instruction (TMA) copies a whole block of keys or values, whose place a
-descriptor knows. 128 keys of d = 128 in float16 take 2,048 copies of 16 bytes otherwise, each with
-an address that some thread has to compute and keep. Whether that is faster here, `python -m
-attncourse.bench --device cuda` will tell.
+descriptor knows. Without it, 128 keys of d = 128 in float16 take 2,048 copies of 16 bytes, each
+with an address that some thread has to compute and keep. Whether descriptors are faster here,
+`python -m attncourse.bench --device cuda` will tell.
 """
 
 import math
@@ -45,7 +45,8 @@ def attention_forward_by_descriptors(
     BLOCK_K: tl.constexpr,
     PRECISION: tl.constexpr,
 ):
-    """attention_forward; a descriptor stands alone, for Triton's launcher finds none in a pair."""
+    """attention_forward; a descriptor stands alone, because Triton's launcher doesn't find it in a
+    pair."""
     attention_forward(
         query,
         (key,),
@@ -69,8 +70,8 @@ def attention_forward_by_descriptors(
 
 
 def descriptor_of(tensor, block):
-    """Of a tensor whose rows have no gaps between their numbers, and all else is in multiples of 16
-    bytes.
+    """A descriptor of a tensor whose rows have no gaps between their numbers, and whose other sizes
+    are multiples of 16 bytes.
     """
     *steps, last = tensor.stride()
     if capability_of(tensor) < 90:

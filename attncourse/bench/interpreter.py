@@ -1,5 +1,5 @@
-"""What a Triton kernel reads and writes, counted while Triton's interpreter runs it: without a GPU,
-and without a guess.
+"""What a Triton kernel reads and writes, counted while Triton's interpreter runs it: no GPU and no
+guess is needed.
 """
 
 import contextlib
@@ -28,7 +28,7 @@ class Access:
 @dataclass
 class Moved:
     """The accesses of the kernels that ran, in their order; the interpreter runs one program after
-    the other.
+    another.
     """
 
     trace: list = field(default_factory=list)
@@ -46,7 +46,7 @@ class Moved:
         return self.read + self.written
 
     def of(self, tensor):
-        """The accesses that begin inside of one tensor's memory."""
+        """The accesses that begin inside one tensor's memory."""
         storage = tensor.untyped_storage()
         first, last = storage.data_ptr(), storage.data_ptr() + storage.nbytes()
         return Moved(
@@ -58,12 +58,12 @@ class Moved:
         )
 
     def through_cache(self, size, line=128):
-        """Bytes that come from memory and go there if a cache of `size` bytes keeps the lines that
+        """Bytes read from memory and written to it if a cache of `size` bytes keeps the lines that
         were used last.
 
         A line that is read and not in the cache is fetched whole; one that was written is written
-        back when it leaves. A model and no measurement: a GPU runs many programs at a time, and
-        this trace one after the other.
+        back when it leaves. This is a model rather than a measurement: a GPU runs many programs at
+        a time, and this trace has one after another.
         """
         kept, moved = OrderedDict(), 0
         for access in self.trace:
@@ -77,14 +77,14 @@ class Moved:
 
 @contextlib.contextmanager
 def counted():
-    """While it lasts, the accesses of all kernels are noted.
+    """Records the accesses of all kernels inside the block.
 
     >>> with counted() as moved:        # doctest: +SKIP
     ...     kernel[grid](x, y, n, BLOCK=16)
     >>> moved.read, moved.written       # doctest: +SKIP
 
     Raises:
-        RuntimeError: kernels are compiled here, so nothing can be seen of their accesses.
+        RuntimeError: kernels are compiled here, so their accesses can't be seen.
     """
     moved = Moved()
     undo = _watch_stand_in(moved) + _watch_interpreter(moved)
@@ -100,7 +100,7 @@ def _watch_interpreter(moved):
         import triton.language
         from triton.runtime import interpreter
     except ImportError:
-        return []  # where there is no Triton the stand-in runs the kernels
+        return []  # without Triton the stand-in runs the kernels
     if type(triton.language.sum).__name__ != "InterpretedFunction":
         raise RuntimeError(
             "accesses are counted in Triton's interpreter: set TRITON_INTERPRET=1 before Triton is"
@@ -121,7 +121,7 @@ def _noting(name, original, mask_at, moved):
         pointers, mask = args[is_atomic], args[mask_at]
         allowed = (
             mask if isinstance(mask, np.ndarray) else mask.data
-        )  # an array where a block pointer made it
+        )  # an array if a block pointer made it
         addresses = pointers.data[np.broadcast_to(allowed.astype(bool), pointers.data.shape)]
         itemsize = max(1, pointers.get_element_ty().primitive_bitwidth // 8)
         for is_store in (False, True) if is_atomic else (name == "create_masked_store",):

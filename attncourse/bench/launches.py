@@ -1,5 +1,5 @@
-"""The launches of Triton kernels: noted while they run, written as modules, compiled in a process
-of their own.
+"""The launches of Triton kernels: recorded while they run, written as modules, compiled in their
+own process.
 """
 
 import ast
@@ -37,7 +37,7 @@ class Tensor:
 
 @dataclass(frozen=True)
 class Launch:
-    """A jitted function, and what it was launched with; tensors are `Tensor`s, so that no memory is
+    """A jitted function and its launch's arguments; tensors become `Tensor`s, so that no memory is
     kept.
     """
 
@@ -47,13 +47,13 @@ class Launch:
 
 
 class NotCompiled(Exception):
-    """A sentence: why nothing is known of what the compiler makes."""
+    """A sentence that says why nothing is known about what the compiler makes."""
 
 
 @contextlib.contextmanager
 def noted():
-    """While it lasts, all launches are noted in the list that it gives, compiled ones and
-    interpreted ones.
+    """Gives a list, in which it records all launches inside the block, compiled and interpreted
+    ones.
     """
     from triton.runtime import interpreter, jit
 
@@ -92,15 +92,16 @@ def _without_memory(value):
 
 
 class Modules:
-    """A folder of modules, one for each jitted function with what it uses, so that no two names
-    meet.
+    """A folder of modules, one for each jitted function with what it uses, so that names don't
+    clash.
     """
 
     def __init__(self, folder):
         self.folder, self.names, self.first_lines = Path(folder), {}, {}
 
     def launches(self, launches):
-        """Write the module `launches`, and what its launches use; the distinct ones, in order."""
+        """Write the module `launches` and what its launches use: only distinct launches, in
+        order."""
         texts = {}
         for launch in launches:
             options = ", ".join(
@@ -155,7 +156,7 @@ class Modules:
             return f"from {named.__module__} import {named.__name__} as {name}"
         try:
             return f"{name} = {self.expression(value)}"
-        except TypeError:  # the compiler refuses it by its name, whatever it is
+        except TypeError:  # the compiler refuses it by its name, whatever its value
             return f"{name} = object()"
 
     def expression(self, value):
@@ -177,8 +178,8 @@ class Modules:
 
 
 def _used(jitted, source):
-    """(name, value) of what a jitted function uses from outside: its own variables hide what has
-    the same name there.
+    """(name, value) of what a jitted function uses from outside; its own variables hide outer ones
+    of the same name.
     """
     function = jitted.fn
     outside = dict(function.__globals__)
@@ -198,7 +199,7 @@ def _used(jitted, source):
 
 
 def compiled(launches, capabilities, seconds=60):
-    """What the compiler makes of launches for chips that need not be here.
+    """What the compiler makes of launches, without the chips themselves.
 
     Args:
         launches: what `noted` gave.
@@ -206,11 +207,10 @@ def compiled(launches, capabilities, seconds=60):
         seconds: after which the compiler is stopped.
 
     Returns:
-        [(kernel's name, {capability: facts})], one for each launch that is unlike those before it.
-        The facts are
-        those of `attncourse.bench.compiled.facts`; or "error", the compiler's words, with
-        "line_number" and "line"
-        where it names one; or "ended", a phrase for why there are none.
+        [(kernel's name, {capability: facts})], one for each launch that differs from those before
+        it. The facts are those of `attncourse.bench.compiled.facts`; or "error", the compiler's
+        words, with "line_number" and "line" where it names one; or "ended", a phrase for why there
+        are none.
 
     Raises:
         NotCompiled: a source is not found, an argument cannot be written down, or there is no
@@ -232,8 +232,8 @@ def compiled(launches, capabilities, seconds=60):
 
 
 def _printed(folder, capabilities, seconds):
-    """(the lines that the process which compiles prints, why there are not more); it ends with all
-    that it started.
+    """(the lines that the compiling process prints, why there are no more); the process ends with
+    all that it started.
     """
     environment = {name: text for name, text in os.environ.items() if name != "TRITON_INTERPRET"}
     command = [

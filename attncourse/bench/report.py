@@ -1,6 +1,6 @@
-"""What was measured, for people: statistics, tables, and the records that the book shows.
+"""Measurements made readable: statistics, tables, and the records that the book shows. Nothing here
 
-Nothing here measures but gpu_times, for a chapter's cells.
+measures anything except gpu_times, for a chapter's cells.
 """
 
 import datetime
@@ -13,7 +13,7 @@ from pathlib import Path
 import numpy as np
 
 RECORDED = Path(__file__).parents[1] / "recorded"
-HEADS, D = 8, 64  # of every problem on a CPU
+HEADS, D = 8, 64  # for every problem on a CPU
 
 
 def spread(samples):
@@ -34,16 +34,16 @@ def spread(samples):
 
 
 def recorded(name):
-    """The measurement kept as attncourse/recorded/NAME.json: what bench() returned there. None
-    where there is none.
+    """The measurement kept as attncourse/recorded/NAME.json, as bench() returned it. None if there
+    is none.
     """
     path = RECORDED / f"{name}.json"
     return json.loads(path.read_text(encoding="utf-8")) if path.exists() else None
 
 
 def gpu_times(what, measure):
-    """{label: seconds} that measure() finds on this machine's GPU, else those recorded on another
-    one; {} where none are.
+    """{label: seconds} that measure() finds on this machine's GPU, otherwise those recorded on
+    another one; {} if there are none.
 
     For a chapter's cells: a line says where the figures come from. With ATTNLIB_RECORD=1 in the
     environment those of this GPU are recorded, in attncourse/recorded/chapters.json.
@@ -75,8 +75,8 @@ def gpu_times(what, measure):
 
 
 def table(record):
-    """For people: milliseconds, speed against SDPA and the products, what larger scores cost,
-    memory, error.
+    """The tables to read: milliseconds, speed against SDPA and the products, what larger scores
+    cost, memory, error.
     """
     memory = {(row["n"], row["contender"]): row["MiB"] for row in record["memory"]}
     lines = [
@@ -167,7 +167,7 @@ def markdown_ladder(record):
 
 
 def markdown_aims(record):
-    """What attnlib is meant to reach on a CPU with AVX-512, and the worst that was measured."""
+    """What attnlib should reach on a CPU with AVX-512, and the worst that was measured."""
     rows = [
         [
             what,
@@ -269,7 +269,7 @@ def markdown_choice(record):
 
 
 def in_words(number, what):
-    """A number, or a median with its quartiles, with the digits that it is worth."""
+    """A number, or a median with its quartiles, with as many digits as it deserves."""
     if number is None:
         return ""
     if what == "error":
@@ -299,7 +299,7 @@ def aligned(rows):
 
 
 def device_table(results):
-    """Milliseconds, rates and the ratios that count, a line for each contender."""
+    """Milliseconds, rates and the ratios that matter, a line for each contender."""
     peak = {name: number["median"] for name, number in results["ceilings"].items()}
     lines = [
         f"ceilings: {peak['copy GB/s']:.0f} GB/s of a copy, {peak['product TFLOP/s']:.0f} TFLOP/s"

@@ -1,6 +1,6 @@
-"""What has to be done at least, and how long that takes: operations, and bytes moved.
+"""The least that has to be done, and how long it takes: operations, and bytes moved.
 
-Chapters count with these; the benchmarks measure.
+The chapters count with these functions; the benchmarks measure.
 """
 
 
@@ -28,8 +28,8 @@ def traffic(call):
     """(name, bytes) of each operation of torch in call(): its arguments, read once, and what it
     writes.
 
-    What a view shares with another tensor is not moved. Caches and what an operation does inside
-    are not seen.
+    What a view shares with another tensor doesn't move. Caches, and what an operation does
+    internally, are ignored.
     """
     from torch.utils._python_dispatch import TorchDispatchMode
     from torch.utils._pytree import tree_leaves
@@ -57,5 +57,5 @@ def traffic(call):
 
 
 def size_in_memory(tensor):
-    """Bytes; an axis that was expanded lies there once."""
+    """Bytes; an expanded axis counts once."""
     return min(tensor.nbytes, tensor.untyped_storage().nbytes())

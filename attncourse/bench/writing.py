@@ -1,4 +1,4 @@
-"""Words per second of the small model, without a cache and with each kind of it."""
+"""Words per second of the small model, without a cache and with each kind of cache."""
 
 import datetime
 import time
@@ -9,10 +9,10 @@ from attncourse import language
 from attncourse.bench import cpu
 from attncourse.bench.report import aligned, spread
 
-COUNT = 40  # words at most; the text that is written ends before
+COUNT = 40  # words at most; the text ends before that
 
 
-# Each writes the text with the model that it is given, and all write the same one.
+# Each writes the text with the model that it is given, and all write the same text.
 CONTENDERS = {
     "no cache": lambda model: model.generate([0], COUNT, use_cache=False),
     "cache": lambda model: model.generate([0], COUNT),
@@ -27,7 +27,7 @@ CONTENDERS = {
 
 
 def measure_writing(name, budget):
-    """Words per second of one contender in this process, for so many seconds after a warm-up."""
+    """Words per second of one contender in this process, over so many seconds after a warm-up."""
     model, write = language.load(), CONTENDERS[name]
     text, samples = write(model), []
     before, end = cpu.busy_seconds(), time.monotonic() + budget

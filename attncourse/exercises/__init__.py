@@ -1,5 +1,5 @@
-"""Exercises that say which mistake it is: check, grade, hint and status; questions to predict:
-predict; wrong programs to break and to repair: expose and repair.
+"""Exercises that tell you which mistake you made: check, grade, hint and status; questions to
+predict: predict; wrong programs to break and to repair: expose and repair.
 """
 
 from .engine.breaking import expose

@@ -1,4 +1,4 @@
-"""What an exercise is: a reference made of named steps, inputs, hints, and its known mistakes.
+"""What an exercise is: a reference made of named steps, inputs, hints, and known mistakes.
 
 entries/README.md says how to write one.
 """
@@ -29,13 +29,14 @@ TOO_MANY = "too many for the interpreter"
 
 @dataclass(frozen=True)
 class Failure:
-    """An exception of the learner's function, as text: it keeps no frame and no array alive."""
+    """An exception from the learner's function, as text, so that it keeps no frame and no array
+    alive."""
 
     kind: str  # the exception's class name
     text: str
     line_number: int = 0
     line: str = ""
-    stub: bool = False  # the function itself raises it, in a statement of its own
+    stub: bool = False  # the function itself raises it, in its own statement
 
     @property
     def family(self):
@@ -47,7 +48,7 @@ class Failure:
 
     @property
     def limit(self):
-        """Whether it's a limit of the check rather than a mistake."""
+        """Whether it comes from a limit of the check rather than from a mistake."""
         return self.kind == "RuntimeError" and TOO_MANY in self.text
 
 
@@ -105,7 +106,7 @@ class Mistake:
         return (self.change,) if isinstance(self.change, dict) else tuple(self.change)
 
     def with_numbers(self, numbers, steps):
-        """The mistake with further variants of these steps, made of the numbers in a learner's
+        """The mistake with further variants of these steps, made with the numbers in a learner's
         code.
         """
         more = (
@@ -117,7 +118,7 @@ class Mistake:
 
 
 class EachByItself(float):
-    """A case's tolerance, relative to each number rather than to the largest one of its row."""
+    """A case's tolerance, relative to each number rather than to the largest number of its row."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -132,8 +133,8 @@ class Case:
 
     @functools.cached_property
     def dtype(self):
-        """The name of the dtype that is asked for, or of the floating inputs'; float64 where there
-        is none.
+        """The name of the dtype that is asked for, or of the floating inputs' dtype; float64 if
+        there is none.
         """
         if self.torch_dtype:
             return self.torch_dtype
@@ -165,10 +166,11 @@ class Once:
 
 
 class Words:
-    """An argument that is a list of words; in a right answer, too, stand some of these words.
+    """An argument that is a list of words; a right answer consists of some of them too. Internally,
 
-    Inside, words are numbers: from -n to -1 in the order of the alphabet, equal ones alike. So no
-    position in the list, which is 0 or more, is taken for a word.
+    words are numbers from -n to -1 in alphabetical order, the same for equal words. So a position
+
+    in the list, which is 0 or more, is never taken for a word.
     """
 
     OTHER = -1_000_000  # any word that is not in the list
@@ -185,7 +187,7 @@ class Words:
         return self.known.get(str(word), self.OTHER)
 
     def text(self, number):
-        """The word of a number; what is no word stays as it is."""
+        """The word of a number; anything else stays as it is."""
         return next((word for word, own in self.known.items() if own == number), number)
 
 
@@ -270,7 +272,7 @@ class Exercise:
                     raise ValueError(f"{self.name}, {mistake.name!r}: no step called {unknown}")
 
     def forget(self):
-        """Let go of what was computed of its cases; it is computed again where it is needed."""
+        """Drop what was computed for its cases; it is computed again when it is needed."""
         self._cases, self._predictions, self._hypotheses, self._groups = None, {}, {}, {}
         self._alike_parts = {}
         self._alike.cache_clear()
@@ -289,7 +291,7 @@ class Exercise:
         return wider
 
     def cannot_check(self):
-        """A sentence on what is missing here to check an answer, or ""."""
+        """A sentence that says what is missing here for checking an answer, or ""."""
         return self.missing() if self.missing else ""
 
     @property
@@ -321,7 +323,7 @@ class Exercise:
         return (found[1], ast.literal_eval(found[2])) if found else None
 
     def part_names(self, wanted):
-        """What a sentence calls the parts of an answer; "" where there is one."""
+        """What a sentence calls the parts of an answer; "" if there is only one."""
         if self.in_list:
             return tuple(f"entry {i} of the list" for i in range(len(wanted)))
         return self.outputs or ("",)
@@ -344,7 +346,8 @@ class Exercise:
         return self._hypotheses[size]
 
     def groups(self, size):
-        """{hypothesis: those of the same mistakes in variants that, each alone, show alike}."""
+        """{hypothesis: the hypotheses of the same mistakes, in variants that look alike when each
+        is alone}."""
         if size not in self._groups:
             found = self._groups[size] = {}
             for hypothesis in self.hypotheses(size) if size else [()]:
@@ -363,8 +366,8 @@ class Exercise:
         return next((mistake, i) for i in range(variant + 1) if self._shown((mistake, i)) == wanted)
 
     def _shown(self, member):
-        """What a mistake alone makes of the screen, to be compared; of numbers one case tells too
-        little.
+        """What a mistake alone makes of the screen, for comparison; if answers are single numbers,
+        one case says too little.
         """
         cases = [self.screen()]
         if self.dtype == "number":
@@ -463,9 +466,9 @@ def as_arrays(result):
 
 @dataclass(frozen=True)
 class Choice:
-    """An answer that a question offers, and why it is right, or what it takes for granted.
+    """An answer that a question offers, and why it is right, or what it takes for granted. A choice
 
-    One that speaks of the others ("Both.", "None of these") is `last`: it stays below them.
+    that refers to the others ("Both.", "None of these") is `last`: it stays below them.
     """
 
     text: str
@@ -482,9 +485,9 @@ class Question:
     what the cell's output then holds, a piece of its text. Plain Unicode; `code` and *emphasis* as
     in Markdown.
 
-    Whoever writes a question has a favourite place for the right choice, so readers see the choices
-    in another order, which depends only on the name. `lettered` and `right_letter` are what they
-    see: use these wherever a question is shown.
+    Authors have a favourite place for the right choice, so readers see the choices in another
+    order, which depends only on the name. `lettered` and `right_letter` are what readers see: use
+    these wherever a question is shown.
     """
 
     name: str

@@ -39,7 +39,7 @@ ANY = re.compile(r"(?P<code>.+) for any (?P<name>\w+)(?: if (?P<suits>.+))?")
 
 @dataclass(frozen=True)
 class Item:
-    """A mistake as a page has it."""
+    """A mistake as it stands on a page."""
 
     name: str
     ways: tuple  # (line, the names that it may use)
@@ -53,7 +53,7 @@ class Item:
 
 
 class Later(Sequence):
-    """A sequence that is made when it is first looked at."""
+    """A sequence that is made at its first use."""
 
     def __init__(self, make):
         self.make = make
@@ -73,7 +73,7 @@ class Later(Sequence):
 
 
 def written(function, file=None, **fields):
-    """The Exercise of a reference and of the page beside its file, or beside another one."""
+    """The Exercise made of a reference and of the page beside its file, or beside another file."""
     reference = Reference(function)
     path = Path(file or reference.path).with_suffix(".md")
     text, hints = opening(path)
@@ -108,7 +108,7 @@ class Audit:
 
     @functools.cached_property
     def mistakes(self):
-        """Those that audits name, on the page."""
+        """The mistakes on the page that audits name."""
         return tuple(mistake_of(item, None) for item in self.items if item.audit)
 
     def __call__(self, run):
@@ -169,7 +169,7 @@ def family_items(name):
 
 
 def items_of(path, scope):
-    """The items of a page, with those that it takes from families, in order."""
+    """The items of a page, including those that it takes from families, in order."""
     found, reason = [], None
     for section, number, block in blocks(path):
         if section != "Mistakes":
@@ -223,7 +223,7 @@ def own_item(block, reason, scope, where):
 
 
 def added(ways, code):
-    """The lines of a mistake, each with another one behind it."""
+    """The lines of a mistake, each with another line behind it."""
     return [
         (f"{head}; {code.strip('`')}{tail}", scope)
         for line, scope in ways
@@ -286,7 +286,7 @@ def taken(block):
 
 
 def mistake_of(item, reference):
-    """The Mistake of an item; of one without lines no reference is asked."""
+    """The Mistake of an item; an item without lines asks nothing of the reference."""
     try:
         changes, numbers = [], []
         for line, scope in item.ways:
@@ -361,9 +361,7 @@ def suited(free, scope, reference, numbers):
 
 
 def fitted(item, reference, number):
-    """The Mistake of an item with a number in its name, that an answer has told: {c} is the
-    number.
-    """
+    """The Mistake of an item with a number in its name, read off an answer: {c} is the number."""
     changes = []
     for line, scope in item.ways:
         free, scope = ANY.fullmatch(line), scope or reference.scope

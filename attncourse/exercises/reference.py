@@ -2,8 +2,8 @@
 replace.
 
 The function is compiled anew so that every `x = expression` asks the step "x" for its value, with
-all that is known at that line, and then the step "x after", which leaves it as it is unless a
-mistake says otherwise.
+everything that is known at that line, and then the step "x after", which leaves the value as it is
+unless a mistake changes it.
 """
 
 import ast
@@ -58,7 +58,7 @@ def compiled(source, parameters):
 
 
 def names_read(tree):
-    """The names in an expression that it does not bind itself, in the order in which they come."""
+    """The names in an expression that it does not bind itself, in order."""
     found = [node for node in ast.walk(tree) if isinstance(node, (ast.Name, ast.arg))]
     own = {
         node.arg if isinstance(node, ast.arg) else node.id
@@ -90,7 +90,7 @@ def side(statement):
 
 
 def call_of(step):
-    """The call of a step with all that is known by then."""
+    """The call of a step with everything that is known by then."""
     steps, known = ast.Name("steps__", ast.Load()), ast.Call(ast.Name("locals", ast.Load()), [], [])
     return ast.Call(ast.Subscript(steps, ast.Constant(step), ast.Load()), [known], [])
 
@@ -146,7 +146,9 @@ class Reference:
 
     def _statements(self, body, seen):
         for node in body:
-            if isinstance(node, (ast.For, ast.While)):  # what a loop makes is known in all of it
+            if isinstance(
+                node, (ast.For, ast.While)
+            ):  # what a loop makes is known in the whole loop
                 seen |= {
                     name.id
                     for name in ast.walk(node)
@@ -187,7 +189,7 @@ class Reference:
         return isinstance(line, Line) and step in line.reads
 
     def answer(self, do, *args):
-        """What the function returns with these steps; those that are its own run as they stand."""
+        """What the function returns with these steps; its own steps run as they stand."""
         own = self.steps.get
         others = tuple([name for name, step in vars(do).items() if step is not own(name)])
         if others not in self.functions:
@@ -195,7 +197,7 @@ class Reference:
         return self.functions[others](do, *args)
 
     def _function(self, others):
-        """The function of the steps and the arguments, in which these steps are called."""
+        """The function of the steps and the arguments that calls these steps."""
         taken = [name for name in self.arguments if name in others]
         start = [
             "steps__ = vars(do__)",
@@ -213,7 +215,7 @@ class Reference:
         return found[self.tree.name]
 
     def _stepwise(self, body, others):
-        """The statements, and where another step takes the place of one, its call."""
+        """The statements; one that another step replaces becomes the call of that step."""
         found = []
         for node in body:
             if side(node):

@@ -73,7 +73,8 @@ def train_one(seed, threads, folder):
 
 
 def train_seeds(count, folder):
-    """Each seed on one thread, as many at a time as there are cores; written after each of them."""
+    """Each seed on one thread, as many at a time as there are cores; results are written after each
+    seed."""
     runs = []
     with concurrent.futures.ProcessPoolExecutor(cores()) as pool:
         for run in pool.map(functools.partial(facts_alone, threads=1), range(count)):
@@ -84,7 +85,7 @@ def train_seeds(count, folder):
 
 
 def reached(log):
-    """For each kind, the first step of a log at which nine answers in ten were right."""
+    """For each kind, the first step in a log at which nine answers in ten were right."""
     return {
         kind: next((entry["step"] for entry in log if entry["accuracy"][kind] >= 0.9), None)
         for kind in log[0]["accuracy"]

@@ -1,7 +1,8 @@
-"""A reader's answers, from the notebooks in a folder and from a file of the page's progress.
+"""A reader's answers, from the notebooks in a folder and from a file with the page's progress. Of a
 
-Of a notebook nothing is run but the functions that answer an exercise, with the imports, functions
-and constants that they name, within the limits of `check`.
+notebook, only the functions that answer an exercise are run, with the imports, functions and
+
+constants that they name, within the limits of `check`.
 """
 
 from __future__ import annotations
@@ -61,7 +62,7 @@ def collect(folder: str | Path = ".") -> Found:
 class Source:
     """The statements of a file's cells."""
 
-    texts: dict[str, str]  # those that should answer an exercise
+    texts: dict[str, str]  # the statements that should answer an exercise
 
     def __init__(self, name: str, cells: list[str], texts=None):
         self.name, self.cells, self.texts, self.nodes = name, cells, texts or {}, []
@@ -80,7 +81,8 @@ class Source:
         return None
 
     def lacks(self, exercise: str) -> str:
-        """Why a text that should answer it defines no such function; "" if there is no text."""
+        """Why a text that should answer the exercise defines no such function; "" if there is no
+        text."""
         text = self.texts.get(exercise, "")
         try:
             tree = ast.parse(text)
@@ -113,7 +115,8 @@ class Source:
         return space[name], ""
 
     def _needed(self, place):
-        """The answer's statement, and those that it names: imports, functions and constants."""
+        """The answer's statement, and the statements that it needs: imports, functions and
+        constants."""
         wanted, chosen = _uses(self.nodes[place][2]), [self.nodes[place]]
         for entry in self.nodes[place - 1 :: -1] if place else ():
             node = entry[2]
@@ -132,7 +135,7 @@ def _of_notebook(path):
 
 
 def _of_progress(path):
-    """The answers of the page, in the order of the book: a later one may call an earlier one."""
+    """The page's answers, in the order of the book: a later one may call an earlier one."""
     typed = {}
     with contextlib.suppress(ValueError, KeyError, TypeError, OSError):
         typed = dict(json.loads(path.read_text(encoding="utf-8"))["typed"])
@@ -146,7 +149,7 @@ def _uses(node):
 
 
 def _binds(node):
-    """The names that a statement gives, if it's one of those that are run: nothing is computed."""
+    """The names that a statement defines, if it is a kind that is run: nothing is computed."""
     if isinstance(node, ast.FunctionDef):
         return set() if is_open(node) else {node.name}
     if isinstance(node, IMPORTS):

@@ -1,7 +1,7 @@
 """The trained model on a reader's own answers: each of its steps is an exercise of the book.
 
 >>> from attncourse.language import answers
->>> model = answers.assemble({})  # nothing handed over: all of it is the library's
+>>> model = answers.assemble({})  # no answers: every step is the library's
 >>> model.go_on("The cup belongs to Ada. Ada gives the cup to Ben. Who has the cup?")
 'Ben.'
 """
@@ -27,7 +27,7 @@ TRIAL = "The trophy does not fit in the box because it is too big. What is too b
 RTOL, ATOL = 1e-3, 1e-4  # the model computes in float32, and so may an answer
 
 
-# --- the library's, with the arguments that the exercises have ---
+# --- the library's functions, with the exercises' arguments ---
 
 
 def rms_norm(x, gain, eps):
@@ -103,7 +103,8 @@ WAYS = ("decode_step", "streaming_attention", "grouped_query_attention")
 @dataclass
 class Part:
     """A step of one model. It tries the reader's function within the limits of `check`, and goes on
-    with the library's where that stops, takes too long or returns something of another form.
+    with the library's if the reader's raises an error, takes too long or returns something of
+    another form.
 
     anyway: use it even if it gives other numbers than the library's.
     """
@@ -112,7 +113,7 @@ class Part:
     yours: Callable | None = None
     anyway: bool = False
     problem: str = ""  # why the library's is used, although there is an answer
-    differs: str = ""  # what was seen of other numbers
+    differs: str = ""  # which other numbers it gave
     on_trial: bool = True
     clock: Clock = field(default_factory=Clock)
 
@@ -135,11 +136,11 @@ class Part:
         return given
 
     def _answer(self, args):
-        """(what the reader's function returns, why it stopped or "")."""
+        """(what the reader's function returns, why it failed or "")."""
         if self.on_trial:
             outcome = call(self.yours, args, self.clock)
             return outcome.answer, _stopped(outcome.failure) if outcome.failure else ""
-        try:  # it has been tried: what guards a call takes ten times as long as most answers do
+        try:  # it has been tried: the guard of a call takes ten times as long as most answers
             with np.errstate(all="ignore"):
                 return read_answer(self.yours(*args)), ""
         except (Exception, SystemExit) as error:
@@ -168,7 +169,7 @@ def _stopped(failure):
 
 
 def _in_form(answer, wanted):
-    """(the answer in the form that the model needs, why it has not that form or "")."""
+    """(the answer in the form that the model needs, why it doesn't have that form or "")."""
     parts = wanted if isinstance(wanted, tuple) else (wanted,)
     if answer.nothing or answer.other:
         return None, f"yours returns {answer.other or answer.nothing}"
@@ -237,9 +238,9 @@ class Assembled(Decoder):
         return dict(query=query, key=key, value=value, scores=None, weights=None, output=output)
 
     def go_on(self, text: str, way: str = WAYS[0], use_cache: bool = True) -> str:
-        """What the model writes after this text, each word the most likely one.
+        """What the model writes after this text, always the most likely word. way: the function
 
-        way: what a new word attends with, "decode_step", "streaming_attention" or
+        with which a new word attends, "decode_step", "streaming_attention" or
             "grouped_query_attention".
         """
         self.way, tokens = way, encode(text)
@@ -247,8 +248,8 @@ class Assembled(Decoder):
         return whole.removeprefix(decode(tokens)).strip()
 
     def write(self, text: str = "", seed: int = 0, p: float = 0.9, count: int = 60) -> str:
-        """A text that begins like this one, each word drawn from the likely ones (`top_p_scores`),
-        up to the end of its text.
+        """A text with this beginning, each word drawn from the likely ones (`top_p_scores`), until
+        the text ends.
         """
         random, cache, tokens = np.random.default_rng(seed), self.new_cache(), encode(text)
         read = list(tokens)
@@ -274,10 +275,11 @@ class Assembled(Decoder):
 
 
 def assemble(functions: Mapping[str, Callable], anyway=()) -> Assembled:
-    """The trained model on these functions, by the names of their exercises, and on the library's.
+    """The trained model with these functions, by the names of their exercises, and with the
 
-    An answer is tried on a short text first. If it stops there, or gives something else than the
-    library's function, then the library's is used, unless `anyway` names it.
+    library's. An answer is tried on a short text first. If it fails there, or gives something
+
+    other than the library's function, the library's is used unless `anyway` names the exercise.
     """
     names = [anyway] if isinstance(anyway, str) else [*anyway]
     unknown = [name for name in [*functions, *names] if name not in NAMES]
@@ -313,7 +315,7 @@ def _functions(parts):
 
 
 def _try_out(model):
-    """Let every step run: on a text, on two texts at a time, and while writing."""
+    """Run every step: on a text, on two texts at a time, and while writing."""
     tokens, cache = encode(TRIAL), model.new_cache()
     logits = model(tokens[:-1], cache).logits[-1].astype(np.float64)
     for model.way in WAYS:

@@ -1,6 +1,6 @@
 """Other ways to keep keys and values: on pages that texts share, and in 8 bits.
 
-Each does what LayerCache does, so a decoder takes any of them.
+Each does what LayerCache does, so a decoder can use any of them.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from attncourse.language.decoder import LayerCache, Sizes
 class Pages:
     """A memory of pages for the keys and values of many texts, in all layers.
 
-    A page has a number, and page_size slots in each layer. What was never written is NaN.
+    A page has a number, and page_size slots in each layer. Slots that were never written are NaN.
     """
 
     def __init__(self, sizes: Sizes, n_pages: int, page_size: int = 4, seed: int = 0):
@@ -39,7 +39,7 @@ class PagedCache(LayerCache):
         return self.length
 
     def slots(self, positions):
-        """Where these positions lie: the number of the page times page_size, plus the row."""
+        """Where these positions are: the number of the page times page_size, plus the row."""
         block, row = np.divmod(positions, self.pages.page_size)
         return np.array(self.table)[block] * self.pages.page_size + row
 
@@ -61,7 +61,7 @@ class PagedCache(LayerCache):
 
 
 class Int8Cache(LayerCache):
-    """Codes in 8 bits and a scale for each position: a quarter of the bytes, and some more."""
+    """Codes in 8 bits and a scale for each position: slightly more than a quarter of the bytes."""
 
     def append(self, key, value):
         """Keep the new positions in 8 bits, and give all of them back in float32."""
@@ -90,7 +90,7 @@ class Int8Cache(LayerCache):
 
 
 def in_8_bits(x):
-    """(codes, scale) of rows of float32: x is codes * scale but for half a scale."""
+    """(codes, scale) of rows of float32: x is codes * scale, up to half a scale."""
     scale = np.abs(x).max(axis=-1, keepdims=True) / np.float32(127)
     scale[scale == 0] = 1
     return np.rint(x / scale).astype(np.int8), scale

@@ -1,4 +1,4 @@
-"""The decoder of decoder.py in torch, to be trained: the same parameters by the same names."""
+"""The decoder of decoder.py in torch, for training: the same parameters under the same names."""
 
 from __future__ import annotations
 

@@ -12,9 +12,9 @@ from attncourse.language.tokens import numbers
 
 
 def seen_before(tokens, length):
-    """What followed the last token where it occurred before, most recently: up to `length` tokens.
+    """What followed the last token at its most recent occurrence: up to `length` tokens. This draft
 
-    A draft without a model. It costs nothing, and it's right where a text repeats itself.
+    needs no model and costs nothing, and it's right where a text repeats itself.
     """
     for place in range(len(tokens) - 2, -1, -1):
         if tokens[place] == tokens[-1]:
@@ -51,8 +51,8 @@ def generate_with_drafts(
 def pair_table(count: int = 500, seed: int = 0) -> np.ndarray:
     """How likely each word is after each, `(n_words, n_words)`, in `count` texts of each kind.
 
-    A draft model that is as small as they come. One occurrence is added everywhere, so that every
-    word can be drawn.
+    This is as small as a draft model can be. One occurrence is added everywhere, so that every word
+    can be drawn.
     """
     n = len(numbers())
     table = np.ones((n, n))

@@ -46,7 +46,7 @@ def all_right(decoder: Decoder, texts: list[Text]) -> np.ndarray:
             other[numbers()[verb]] = numbers()[wrong]
         rivals = np.take_along_axis(logits, other[following][..., None], axis=-1)[..., 0]
     found = np.take_along_axis(logits, following[..., None], axis=-1)[..., 0]
-    # The right word is its own rival where it has the largest logit.
+    # The right word is its own rival if it has the largest logit.
     wins = found > rivals if texts[0].kind == "agree" else found == rivals
     return (wins | ~is_answer).all(axis=-1)
 

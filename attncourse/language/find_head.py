@@ -1,4 +1,4 @@
-"""Which head reads the trophy where it is too big, and the suitcase where it is too small."""
+"""Which head reads the trophy if it is too big, and the suitcase if it is too small."""
 
 from __future__ import annotations
 

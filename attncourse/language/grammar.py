@@ -1,7 +1,7 @@
 """A small language: kinds of text with questions whose answers the grammar knows.
 
-A text is a list of words. Some of its words are answers: whoever has read the words before them can
-know them. Certain combinations of words never occur in training; the model is tested on them.
+A text is a list of words. Some of its words are answers: they can be known from the words before
+them. Certain combinations of words never occur in training; the model is tested on them.
 """
 
 from __future__ import annotations
@@ -73,7 +73,7 @@ class Text:
 
 
 def text(kind, lines, combinations, asked):
-    """Lines become a text; an answer stands between two asterisks."""
+    """Make a text of lines; an answer stands between two asterisks."""
     words, is_answer, inside = [START], [False], False
     for word in " ".join(lines).split():
         if word == "*":
@@ -85,7 +85,7 @@ def text(kind, lines, combinations, asked):
 
 
 def is_held_out(combination) -> bool:
-    """Whether this combination never occurs in training: so it is for one in five."""
+    """Whether this combination is kept out of training, as one in five is."""
     return zlib.crc32(" ".join(combination).encode()) % 5 == 0
 
 
@@ -104,7 +104,7 @@ def pairs(random: Random) -> Text:
 
 
 def code(random: Random) -> Text:
-    """Any name, noun or adjective may mean any other one."""
+    """Any name, noun or adjective may stand for any other one."""
     count = random.randint(2, 4)
     drawn = random.sample(CONTENT, 2 * count)
     meaning = dict(zip(drawn[:count], drawn[count:]))
@@ -115,7 +115,7 @@ def code(random: Random) -> Text:
 
 
 def fit(random: Random) -> Text:
-    """What does not fit is too big, or what it should go into too small."""
+    """What doesn't fit is too big, or what it should go into is too small."""
     thing, container = random.choice(THINGS + BOTH), random.choice(BOTH + CONTAINERS)
     while container == thing:
         container = random.choice(BOTH + CONTAINERS)
@@ -162,8 +162,8 @@ def where(random: Random) -> Text:
 def story(kind, random, keys, values, say, change, ask):
     """One to three facts, up to two changes, and one or two questions.
 
-    Held out are triples of key, earlier value and later value. With pairs of key and value, it
-    would be an answer to the question that all other pairs occur in training.
+    What is held out are triples of key, earlier value and later value. If pairs of key and value
+    were, the question could be answered by noticing that all other pairs occur in training.
     """
     facts = {key: random.choice(values) for key in random.sample(keys, random.randint(1, 3))}
     lines = [say(key, value) for key, value in facts.items()]
@@ -181,7 +181,7 @@ def story(kind, random, keys, values, say, change, ask):
 
 
 def agree(random: Random) -> Text:
-    """The verb agrees with its noun, whatever nouns come between."""
+    """The verb agrees with its noun, whatever nouns come in between."""
     nouns = random.sample(NOUNS, random.choice((2, 2, 3)))
     many = [random.random() < 0.5 for _ in nouns]
     first, *others = [noun + "s" * is_many for noun, is_many in zip(nouns, many)]
@@ -193,7 +193,7 @@ def agree(random: Random) -> Text:
 
 
 def copy(random: Random) -> Text:
-    """A name that is made up has to be copied; its syllables are tokens."""
+    """A made-up name has to be copied; its syllables are tokens."""
     # No two names in a text share a syllable: what follows a syllable is never in doubt.
     drawn, called = iter(random.sample(SYLLABLES, 9)), {}
     for animal in random.sample(ANIMALS, random.randint(1, 3)):
@@ -211,7 +211,7 @@ def copy(random: Random) -> Text:
 
 
 def close(random: Random) -> Text:
-    """Brackets that are open, to be closed from the inside out."""
+    """Open brackets have to be closed from the inside out."""
     before, is_open = [], []
     for _ in range(random.randint(2, 8)):
         if is_open and (len(is_open) == 4 or random.random() < 0.4):
@@ -233,8 +233,8 @@ KINDS: dict[str, Callable[[Random], Text]] = {
 
 
 def write(kind: str, random: Random, held_out: bool = False) -> Text:
-    """A text of this kind: for training, without any combination that is held out; or one whose
-    last answer needs a combination that is.
+    """A text of this kind: for training, one without any held-out combination, otherwise one whose
+    last answer needs such a combination.
     """
     while True:
         written = KINDS[kind](random)

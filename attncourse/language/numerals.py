@@ -65,12 +65,12 @@ def write(number: int) -> Pair:
 
 
 def german(number: int) -> str:
-    """In one word, as it is written: vierundzwanzig."""
+    """Written as one word: vierundzwanzig."""
     return "".join(write(number).pieces[:-1])
 
 
 def is_held_out(number: int) -> bool:
-    """One number in five is never in training."""
+    """One number in five never occurs in training."""
     return zlib.crc32(str(number).encode()) % 5 == 0
 
 
@@ -84,7 +84,7 @@ def arrays(chosen: Sequence[int]) -> tuple[np.ndarray, np.ndarray, np.ndarray, n
 
     Returns:
         pieces: `(batch, m)`, the German pieces.
-        previous: `(batch, n)`, the English word before each, at first the start.
+        previous: `(batch, n)`, the English word before each one; before the first, the start.
         words: `(batch, n)`, the English words.
         alignment: `(batch, n)`, the piece that each word translates.
     """

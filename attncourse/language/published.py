@@ -1,4 +1,4 @@
-"""Sizes of attention in published models, and what their caches take."""
+"""Sizes of attention in published models, and of their caches."""
 
 from __future__ import annotations
 
@@ -33,7 +33,8 @@ class Published:
         return self.latent or 2 * self.h_kv * self.d_k
 
     def cache_bytes(self, n: int, itemsize: int = 2) -> int:
-        """Bytes of the cache of one sequence of n positions; windows drop what no query sees."""
+        """Bytes of the cache of one sequence of n positions; windowed layers drop what no query
+        sees."""
         short = min(n, self.window) if self.window else n
         kept = self.windowed * short + (self.n_layers - self.windowed) * n
         return kept * self.per_position * itemsize

@@ -1,7 +1,8 @@
-"""Between text and numbers: every word and mark is a token, and a new name is split in syllables.
+"""Between text and numbers: every word and mark is a token, and a new name is split into syllables.
 
-Zemira is the tokens Ze, -mi and -ra. The capital letter at the beginning of a sentence is no part
-of a token; it is put back when tokens become text.
+Zemira becomes the tokens Ze, -mi and -ra. The capital letter at the beginning of a sentence is not
+
+part of a token; it is put back when tokens become text.
 """
 
 from __future__ import annotations
@@ -52,7 +53,8 @@ def words(tokens) -> list[str]:
 
 
 def decode(tokens) -> str:
-    """The text of tokens: new names joined, a space before each word and no mark, capitals back."""
+    """The text of tokens: new names are joined, words (but not marks) get a space before them, and
+    capitals come back."""
     text, opens = "", True
     for word in words(tokens):
         if word == START:

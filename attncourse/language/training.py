@@ -1,8 +1,8 @@
 """`python -m attncourse.language train`: the decoder learns the language, in minutes on a CPU.
 
 Two stages. First pairs of any two words, until the model looks them up (it learns that suddenly);
-then all kinds together. Without the first stage, the kinds in which something has to be looked up
-are not learned in that time: README.md has the numbers.
+then all kinds together. Without the first stage, the model doesn't learn in that time the kinds in
+which something has to be looked up: README.md has the numbers.
 """
 
 from __future__ import annotations
@@ -39,13 +39,14 @@ class Plan:
     pair_texts: int = 64
     shares: tuple[tuple[str, int], ...] = tuple(SHARES.items())
     rate: float = 3e-3
-    other_words: float = 0.05  # weight of a word that is no answer
+    other_words: float = 0.05  # weight of a word that isn't an answer
     log_every: int = 50
     log_texts: int = 50
 
 
 def batches(plan: Plan, random: Random, only_pairs: bool) -> Iterator[list[Text]]:
-    """The texts of one step, in two halves of similar length each: less padding."""
+    """The texts of one step, in two halves, each of texts of similar length: that needs less
+    padding."""
     shares = {"pairs": plan.pair_texts} if only_pairs else dict(plan.shares)
     while True:
         texts = [write(kind, random) for kind, count in shares.items() for _ in range(count)]
@@ -54,7 +55,7 @@ def batches(plan: Plan, random: Random, only_pairs: bool) -> Iterator[list[Text]
 
 
 def loss_and_gradients(sizes, parameters, texts, other_words):
-    """Gradients are left in the parameters. Gives the mean loss of an answer's word."""
+    """Leaves gradients in the parameters, and returns the mean loss of an answer's word."""
     halves = [pack(texts[: len(texts) // 2]), pack(texts[len(texts) // 2 :])]
     weights = [np.where(answer, 1, other_words) * belongs for _, belongs, answer in halves]
     total, loss_of_answers = sum(weight.sum() for weight in weights), 0.0
@@ -121,7 +122,7 @@ def torch_threads(count):
 
 
 class Log:
-    """What is written down every so many steps, and the bar that says how far it is."""
+    """What is recorded every so many steps, and the progress bar."""
 
     def __init__(self, sizes, parameters, plan):
         self.sizes, self.parameters, self.plan = sizes, parameters, plan

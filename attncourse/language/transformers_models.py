@@ -1,7 +1,7 @@
 """Models of `transformers`, small and with random weights, beside the decoders of this package.
 
-Nothing is downloaded. `python -m attncourse.language transformers` compares all of them, and
-writes what it found to transformers.json. `transformers` is imported here alone, when it's needed.
+Nothing is downloaded. `python -m attncourse.language transformers` compares all of them, and writes
+the results to transformers.json. `transformers` is imported only here, when it's needed.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ LATENT = dict(d_turned=4, d_v=10, r=12, r_query=14)
 
 @dataclass(frozen=True)
 class Pair:
-    """A class of `transformers`, what its small configuration says, and our decoder for it."""
+    """A class of `transformers`, its small configuration, and our decoder for it."""
 
     name: str
     options: dict
@@ -89,7 +89,7 @@ LAYER = {
 
 
 def _ours(theirs, layer=None):
-    """The parameters that Llama has, as far as a class has them, and those of `layer` besides."""
+    """The parameters that a class shares with Llama, and also those of `layer`."""
     names = LAYER | (layer or {})
     found = {
         "embed": theirs["model.embed_tokens.weight"],
@@ -119,7 +119,7 @@ def qwen3(theirs):
 
 
 def gemma2(theirs):
-    """Its gains are stored less 1, its words by sqrt(d_model) too small."""
+    """Its gains are stored minus 1, and its words are too small by a factor of sqrt(d_model)."""
     norms = {
         "norm_2": "pre_feedforward_layernorm",
         "norm_3": "post_attention_layernorm",
@@ -135,7 +135,7 @@ def gemma2(theirs):
 
 
 def gpt_oss(theirs):
-    """Its expert's matrices are (in, out) already; gate and up alternate in one of them."""
+    """Its expert's matrices are already (in, out); gate and up alternate in one of them."""
     names = {"sink": "self_attn.sinks"}
     names |= {f"b_{a}": f"self_attn.{a}_proj.bias" for a in "qkvo"}
     found = _ours(theirs, names)
@@ -210,7 +210,7 @@ PAIRS = {
             qk_rope_head_dim=LATENT["d_turned"],
             v_head_dim=LATENT["d_v"],
             num_key_value_heads=SIZES["h"],
-            head_dim=LATENT["d_turned"],  # it means the rotated features here
+            head_dim=LATENT["d_turned"],  # here it means the rotated features
         ),
         deepseek_v3,
     ),
@@ -231,7 +231,7 @@ def tokens(seed=0):
 
 
 def their_logits(model, words, use_cache=False):
-    """(2, N, n_words). With a cache, half of the words come at once, and then one after another."""
+    """(2, N, n_words). With a cache, half of the words come at once, and the rest one by one."""
     import torch
 
     words, found, cache = torch.tensor(words), [], None

@@ -1,8 +1,10 @@
-"""A translator of number words in NumPy, as small as works: one cross-attention.
+"""The smallest translator of number words that works, in NumPy: one cross-attention. The previous
 
-The English word before asks, with its place. The German pieces answer: a key is made from a piece
-that has read its neighbours by self-attention, a value from the piece by itself. So what a word
-takes from a place says something about this piece only, and the map can be read as an alignment.
+English word, with its place, asks. The German pieces answer: a key is made from a piece that has
+
+read its neighbours by self-attention, a value from the piece itself. So what a word takes from a
+
+place says something about this piece only, and the map can be read as an alignment.
 """
 
 from __future__ import annotations
@@ -47,7 +49,7 @@ class Translator:
                 raise ValueError(f"parameter {name} must have the shape {shape}; got {found}")
         self.parameters = {name: np.float32(parameters[name]) for name in SHAPES}
         p, nothing = self.parameters, np.zeros
-        # The first half of the memory is for the keys, the second for the values.
+        # The first half of the memory makes the keys, the second the values.
         self.w_q = p["w_q"]
         self.w_k = np.concatenate([p["w_k"], nothing((D, D_K), np.float32)])
         self.w_v = np.concatenate([nothing((D, D), np.float32), p["w_v"]])
@@ -85,7 +87,7 @@ class Translator:
         return output @ self.unembed, weights
 
     def translate(self, number: int) -> list[str]:
-        """Its English words, one after the other, each the likeliest after those before."""
+        """Its English words, one by one, each the most likely after those before it."""
         pieces, said = numerals.arrays([number])[0][0], [0]
         while len(said) <= LONGEST[1]:
             logits, _ = self(pieces, said)
@@ -101,7 +103,7 @@ def may_be_read(pieces):
 
 
 def measured(translator: Translator, chosen: Sequence[int], weights=None) -> dict[str, float]:
-    """How many of these numbers come out right in all words, and how the map fits.
+    """How many of these numbers are right in all words, and how well the map fits.
 
     `weights` `(batch, n, m)` replace the model's own. All words are right if and only if each is
     right after the right words before it, so the texts needn't be written one word at a time.

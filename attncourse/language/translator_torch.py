@@ -1,4 +1,4 @@
-"""The translator of translator.py in torch, to be trained: parameters by the same names."""
+"""The translator of translator.py in torch, for training: its parameters have the same names."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ STEPS, BATCH, RATE = 900, 128, 0.01
 
 
 def new_parameters(seed: int) -> dict[str, torch.Tensor]:
-    """Normal numbers, of deviation 1 for what stands for words and places, else 1/sqrt(in)."""
+    """Normal numbers, with deviation 1 for what represents words and places, else 1/sqrt(in)."""
     generator = torch.Generator().manual_seed(seed)
     parameters = {}
     for name, shape in SHAPES.items():
@@ -53,12 +53,11 @@ def attend(query, key, value, may_be_read):
 def train(seed: int, steps: int = STEPS, threads: int | None = None, free_values: bool = False):
     """Trained parameters, and the loss of every step.
 
-    At first all weights are equal, so that the values learn which word belongs to which piece;
-    then the scores come in. Otherwise some seeds stay with a map that reads wrong places.
-
-    Half of a batch lack thousands, half hundreds, and of what comes after a quarter is nothing and
-    a quarter less than twenty, so that short numbers are seen as often as long ones. Numbers that
-    are held out never occur.
+    At first all weights are equal, so that the values learn which word belongs to which piece; then
+    the scores come in. Otherwise some seeds get stuck with a map that reads wrong places. Half of a
+    batch lacks thousands and half lacks hundreds; what comes after is nothing in a quarter of it
+    and less than twenty in a quarter, so that short numbers are seen as often as long ones. Numbers
+    that are held out never occur.
     """
     chosen = numerals.numbers(held_out=False)
     pieces, previous, words, _ = map(torch.from_numpy, numerals.arrays(chosen))
@@ -81,12 +80,12 @@ def train(seed: int, steps: int = STEPS, threads: int | None = None, free_values
 
 
 def sharpness_at(part: float) -> float:
-    """By what scores are multiplied: 0 in the first tenth of training, 1 from its half on."""
+    """The factor on the scores: 0 in the first tenth of training, 1 in its second half."""
     return min(1.0, max(0.0, (part - 0.1) / 0.4))
 
 
 def share(number):
-    """How likely a number is in a batch, but for a factor."""
+    """How likely a number is in a batch, up to a factor."""
     thousands, hundreds, rest = number // 1000, number // 100 % 10, number % 100
     part = 1 / 4 if rest == 0 else 1 / 4 / 19 if rest < 20 else 1 / 2 / 80
     return part / (9 if thousands else 1) / (9 if hundreds else 1)
@@ -94,7 +93,7 @@ def share(number):
 
 @torch.no_grad()
 def measured(parameters, chosen, free_values=False) -> dict[str, float]:
-    """As translator.measured, also for values that are free."""
+    """Like translator.measured, but also for free values."""
     pieces, previous, words, alignment = map(torch.from_numpy, numerals.arrays(chosen))
     logits, weights = outputs(parameters, pieces, previous, free_values)
     is_word = words >= 0

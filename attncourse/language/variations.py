@@ -1,7 +1,8 @@
-"""The decoder as published models change it, each in a few lines: decoder.py is Llama as it is.
+"""The decoder as published models change it, each in a few lines; decoder.py itself is Llama.
 
 attncourse/language/transformers_models.py compares each of them with its class in `transformers`.
-Parameters are (in, out): x @ w. What a class stores in another form is brought into ours there.
+
+Parameters are (in, out): x @ w. What a class stores in another form is converted there.
 """
 
 from __future__ import annotations
@@ -58,7 +59,7 @@ class Qwen3(Decoder):
 
 @dataclass(frozen=True)
 class CappedSizes(Sizes):
-    """Two caps, and how many keys a query of every other layer sees, its own among them."""
+    """Two caps, and how many keys a query of every other layer sees, including its own."""
 
     cap: float = 50.0
     last_cap: float = 30.0
@@ -113,7 +114,8 @@ class SinkSizes(Sizes):
 
 
 def sink_softmax(scores, sink):
-    """The softmax of scores (..., h, n_q, n_k) with one more score a head, (h,), which has no key.
+    """The softmax of scores (..., h, n_q, n_k) with one more score per head, (h,), which has no
+    key.
 
     Weights of a row sum to less than 1.
     """
@@ -162,7 +164,7 @@ class GptOss(Decoder):
 class LatentSizes(Sizes):
     """d_k counts the features of a key without a position, d_turned those that are rotated.
 
-    r is the width of what is cached for all heads, r_query that of what queries are made of.
+    r is the width of what is cached for all heads, r_query the width of what queries are made of.
     """
 
     d_turned: int = 64

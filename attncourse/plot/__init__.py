@@ -1,7 +1,7 @@
 """Every figure of the book. Queries, keys, values, scores, weights keep one colour each.
 
 Each public helper draws one figure and shows it; a chapter calls it with arrays it has
-just computed. Colours are told apart by labels too, so that nothing is lost in greyscale.
+just computed. Labels tell the colours apart too, so that nothing is lost in greyscale.
 Needs matplotlib (`pip install attnlib[plot]`).
 """
 

@@ -1,4 +1,4 @@
-"""`python -m attncourse.plot FOLDER` writes the pictures of the README and of a shared link."""
+"""`python -m attncourse.plot FOLDER` writes the pictures for the README and for shared links."""
 
 import sys
 

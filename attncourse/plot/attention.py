@@ -10,7 +10,7 @@ from attncourse.plot.common import COLORS, cells, grid, in_book_style, subplots
 def scores_to_weights(scores, weights, keys, queries=None):
     """Scores and their weights, both `(n_q, n_k)`, as grids of numbers.
 
-    Without `queries` these are the same positions as the keys, and called so too.
+    Without `queries`, the queries are the same positions as the keys and have their names.
     """
     left, right = subplots(2.8 if queries is None else 2.0, "ab")
     grid(
@@ -54,9 +54,7 @@ def extent(axes, start, stop, text):
 
 @in_book_style
 def attention_shapes():
-    """All of attention as matrices, each size as long as it stands: 3 queries of size 2, 5 keys,
-    values of size 4.
-    """
+    """Attention as matrices, drawn to scale: 3 queries of size 2, 5 keys, values of size 4."""
     (axes,) = subplots(2.8, "a")
     axes.set(xlim=(-1.2, 24.2), ylim=(-4.4, 7.0), aspect="equal")
     axes.axis("off")
@@ -88,7 +86,7 @@ def attention_shapes():
 @in_book_style
 def contract(rules, columns, kept):
     """Which of the rules each implementation keeps: `kept` (rules, columns) of booleans; the first
-    two columns are right ones.
+    two columns are correct.
     """
     (axes,) = subplots(0.4 + 0.145 * len(rules), "a")
     for (i, j), holds in np.ndenumerate(kept):
@@ -123,8 +121,8 @@ def contract(rules, columns, kept):
 
 @in_book_style
 def nan_on_the_way(ways, steps, bad):
-    """Where nan is met: `bad` (ways, steps) of booleans. The first step is the output, the others
-    are gradients on the way back.
+    """Where nan occurs: `bad` (ways, steps) of booleans. The first step is the output, the others
+    are gradients of the backward pass.
     """
     (axes,) = subplots(0.75 + 0.27 * len(ways), "a")
     for (i, j), is_nan in np.ndenumerate(bad):

@@ -50,7 +50,7 @@ def convex_combination(value, weights, output, labels):
 
 @in_book_style
 def means_so_far(value, means, labels):
-    """Values `(n, 2)` as points in a plane, and the way of the mean of the first 1, 2, ... n of
+    """Values `(n, 2)` as points in a plane, and the path of the mean of the first 1, 2, ... n of
     them.
     """
     (axes,) = subplots(1.95, "a")
@@ -211,8 +211,8 @@ def convex_hull(points):
 
 @in_book_style
 def hulls_by_round(replaced, added, labels):
-    """Words as points `(n, 2)` after each round, with their hulls: outputs in their place on the
-    left, added on the right.
+    """Words as points `(n, 2)` after each round, with their hulls: on the left the outputs replace
+    the words, on the right they are added.
     """
     for axes, rounds, title in zip(
         subplots(2.3, "ab"), (replaced, added), ("Outputs replace the words", "Outputs are added")
@@ -254,8 +254,8 @@ def hulls_by_round(replaced, added, labels):
 
 @in_book_style
 def losses_by_width(widths, losses, steps, step_losses, chosen):
-    """Losses {label: `(n,)`} against the width, {label: (widths, losses)} of training runs upon
-    them, and where they end.
+    """Losses {label: `(n,)`} against the width; on these curves, training runs {label: (widths,
+    losses)} and where they end.
     """
     (axes,) = subplots(2.3, "a")
     for (label, heights), (style, shade) in zip(

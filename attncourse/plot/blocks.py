@@ -7,7 +7,8 @@ from attncourse.plot.common import COLORS, arrow, box, in_book_style, subplots
 
 @in_book_style
 def residual_stream():
-    """One layer of a decoder: the stream goes straight on, and two parts read it and add to it."""
+    """One layer of a decoder: the stream runs straight through, and two parts read it and add to
+    it."""
     (axes,) = subplots(2.15, "a")
     axes.set(xlim=(0, 6), ylim=(0, 2.15))
     axes.axis("off")
@@ -63,7 +64,7 @@ def wavelengths(plain, scaled, trained):
 
 @in_book_style
 def caches(names, mebibytes):
-    """A point for the cache of each model, on a logarithmic scale, with its size."""
+    """The size of each model's cache as a point on a logarithmic scale."""
     (axes,) = subplots(2.75, "a")
     places = np.arange(len(names))
     axes.hlines(places, 1, mebibytes, color=COLORS["scores"], linewidth=0.6, linestyle=":")

@@ -1,4 +1,4 @@
-"""What the figures share: colours, style, size, and the pieces that several are drawn from."""
+"""What the figures share: colours, style, size, and pieces that several of them use."""
 
 import base64
 import io
@@ -28,14 +28,14 @@ WIDTH, HALF = 6.0, 3.2  # inches: of the page, and of one column of a slide
 
 
 def subplots(height, panels, width=WIDTH, **options):
-    """Axes by letter, laid out as in `panels`, on a figure of the book's width; inches.
+    """Axes by letter, laid out as in `panels`, on a figure of the book's width, in inches. All
 
-    All figures are 6 inches wide, so that their letters come out equally large, about as
+    figures are 6 inches wide, so that their letters come out equally large, about as
     large as the text on a page and still legible on a phone. One that stands beside a formula
     on a slide is `HALF` as wide.
     """
     figure, axes = plt.subplot_mosaic(panels, figsize=(width, height), **options)
-    # A ground of the whole size: notebooks would crop empty margins, and enlarge the rest.
+    # A background over the whole size: otherwise notebooks crop empty margins and enlarge the rest.
     figure.add_artist(
         plt.Rectangle((0, 0), 1, 1, color="white", transform=figure.transFigure, zorder=-1)
     )
@@ -43,8 +43,8 @@ def subplots(height, panels, width=WIDTH, **options):
 
 
 def show(colors=256):
-    """Show the figure; in a notebook with two pixels for one, so that it is sharp on a screen or
-    wall of any kind.
+    """Show the figure; in a notebook with two pixels for one, so that it is sharp on any screen or
+    wall.
     """
     if "inline" not in plt.get_backend():
         return plt.show()
@@ -63,8 +63,8 @@ def show(colors=256):
 
 
 def in_few_colours(png, colors=256):
-    """The picture with a table of so many colours: with 256 nobody sees a difference, and a page
-    of figures loads less than half.
+    """The picture with a palette of so many colours: with 256 the difference can't be seen, and a
+    page of figures loads less than half as much.
     """
     from PIL import Image
 
@@ -90,7 +90,8 @@ def in_book_style(draw, colors=256, **style):
 
 
 def for_slides(draw):
-    """Draw a figure that no page has: as many pixels as a slide needs, and a third fewer bytes."""
+    """Draw a figure that stands on no page: as many pixels as a slide needs, and a third fewer
+    bytes."""
     return in_book_style(draw, colors=64, **{"figure.dpi": 131})
 
 
@@ -196,8 +197,8 @@ def grid(axes, matrix, name, title, digits=1, outline=()):
 
 
 def cells(axes, corner, shape, name, title, rows=(), columns=()):
-    """A matrix as empty cells with its upper left corner there; whole `rows` and `columns` are
-    filled.
+    """A matrix as empty cells with its upper left corner at this place; whole `rows` and `columns`
+    are filled.
     """
     (x, y), (_, width) = corner, shape
     for i, j in np.ndindex(shape):
@@ -238,7 +239,7 @@ def band(axes, x, samples, color, style, label):
 
 
 def spread_out(heights, gap):
-    """The same heights, moved apart by at least `gap`, their order kept."""
+    """The same heights in the same order, moved at least `gap` apart."""
     order = np.argsort(heights, kind="stable")
     steps = gap * np.arange(len(heights))
     lifted = np.maximum.accumulate(np.asarray(heights)[order] - steps)

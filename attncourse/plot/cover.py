@@ -9,9 +9,7 @@ from attncourse.plot.av_product import one_query
 
 
 def overview(path):
-    """Write the figure of the README and of the first page: the book's row, from scores to
-    output.
-    """
+    """Write the figure of the README and the first page: the example row, from scores to output."""
     from attnlib import softmax
 
     scores = np.array([1.0, 0.5, 2.5, -0.1])

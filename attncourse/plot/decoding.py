@@ -1,4 +1,4 @@
-"""Decoding: few queries, many keys, and where a cache lies in memory."""
+"""Decoding: few queries, many keys, and where the cache is in memory."""
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -8,8 +8,8 @@ from attncourse.plot.common import COLORS, in_book_style, shades, subplots
 
 @in_book_style
 def time_by_queries(queries, times, bends):
-    """Times in units of one query's against the number of queries: {label: `(n,)`}; {label: where
-    the line bends}.
+    """Times, in units of the time for one query, against the number of queries: {label: `(n,)`};
+    {label: where the line bends}.
     """
     (axes,) = subplots(2.8, "a")
     for (label, line), style in zip(times.items(), ("-", "--", ":")):
@@ -47,7 +47,7 @@ def time_by_queries(queries, times, bends):
 
 @in_book_style
 def processors_at_work(loads, titles):
-    """How many programs each processor gets, `(processors,)`, a panel a plan: white none, light
+    """How many programs each processor gets, `(processors,)`, one panel per plan: white none, light
     one, dark two.
     """
     for axes, load, title in zip(subplots(2.75, "abcde"[: len(loads)]), loads, titles):
@@ -69,8 +69,8 @@ def processors_at_work(loads, titles):
 
 @in_book_style
 def rungs(names, bytes_read, times):
-    """Two bar charts, a bar for each rung: bytes read in units of the cache, and the least time in
-    units of the best.
+    """Two bar charts, a bar for each rung: bytes read in units of the cache, and the least possible
+    time in units of the best one.
     """
     left, right = subplots(0.9 + 0.36 * len(names), "ab", sharey=True)
     for axes, lengths, name, title in (
@@ -137,7 +137,7 @@ def pages_in_memory(tables, lengths, page_size, n_pages):
 
 def page_box(axes, x, y, page_size, owners):
     """A page at this place, a cell for each position; `owners` are pairs (positions filled, role),
-    one below the other.
+    one below another.
     """
     height = 0.7 / len(owners)
     for k, (filled, name) in enumerate(owners):
@@ -242,7 +242,7 @@ def below_the_bound(bounds, errors, groups, across, up):
 
 @in_book_style
 def latency_and_throughput(texts, milliseconds, words):
-    """Words per second in all against the time of one step, a point for each number of texts."""
+    """Total words per second against the time of one step, a point for each number of texts."""
     (axes,) = subplots(2.6, "a")
     axes.plot(milliseconds, words, "-o", color=COLORS["query"], markersize=5)
     for count, x, y in zip(texts, milliseconds, words):

@@ -119,9 +119,11 @@ def queue_of_jobs(jobs=3):
 
 @in_book_style
 def roofline(peak_flops, bandwidth, intensities, height=2.7):
-    """The most operations a second that a device allows, against operations for each byte moved.
+    """The most operations per second that a device allows, against operations per byte moved.
 
-    peak_flops in operations a second, bandwidth in bytes a second; `intensities` {name: operations
+    peak_flops in operations per second, bandwidth in bytes per second; `intensities` {name:
+
+    operations
     for each byte} are marked where they meet the roof: limits, not measurements.
     """
     (axes,) = subplots(height, "a")
@@ -186,8 +188,8 @@ def kernel_blocks(loaded, weights):
 
 @in_book_style
 def three_limits(titles, limits):
-    """For each title the least times in microseconds that memory, products and exponentials allow;
-    the longest is dark.
+    """For each title the shortest times in microseconds that memory, products and exponentials
+    allow; the longest of them is dark.
     """
     names = ("memory", "products", "exponentials")
     longest = max(map(max, limits))
@@ -302,8 +304,8 @@ def product_tiles(tiles, place):
 
 @in_book_style
 def bytes_through_cache(sizes, moved, least):
-    """KiB that come from memory and go there against the cache's size in KiB; `moved` {order of the
-    programs: KiB}.
+    """KiB read from memory and written to it, against the cache's size in KiB; `moved` {order of
+    the programs: KiB}.
     """
     (axes,) = subplots(2.5, "a")
     for i, (label, amounts) in enumerate(moved.items()):
@@ -413,8 +415,8 @@ def tile(axes, place, name, title, nbytes, fate):
 
 @in_book_style
 def block_kinds(kinds, titles):
-    """Blocks of queries down, blocks of keys across, in a panel each: 0 not read, 1 read with a
-    mask, 2 read without one.
+    """Panels with blocks of queries down and blocks of keys across: 0 not read, 1 read with a mask,
+    2 read without one.
     """
     for axes, kind, title in zip(subplots(2.35, "abcde"[: len(kinds)]), kinds, titles):
         axes.imshow(np.choose(kind, [0.0, 0.45, 1.0]), cmap=shades("weights"), vmin=0, vmax=1.3)
@@ -460,8 +462,8 @@ def instructions(rungs):
 
 @in_book_style
 def schedules(by_title, even):
-    """Which processor does what and when: {title: [(processor, start, length)]}; a line where all
-    work shared out evenly ends.
+    """Which processor does what and when: {title: [(processor, start, length)]}; a line where
+    evenly shared work would end.
     """
     panels = list(subplots(2.6, "ab"[: len(by_title)], sharey=True))
     longest = max(length for pieces in by_title.values() for _, _, length in pieces)
@@ -493,7 +495,7 @@ def schedules(by_title, even):
 
 @in_book_style
 def three_kernels():
-    """What three kernels read from memory and write there: thick arrows for arrays of all scores,
+    """What three kernels read from memory and write to it: thick arrows for arrays of all scores,
     thin ones for the others.
     """
     (axes,) = subplots(2.45, "a")

@@ -1,4 +1,4 @@
-"""Gradients: of the softmax, of attention whole, and in training."""
+"""Gradients: of the softmax, of the whole of attention, and in training."""
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -177,8 +177,8 @@ def norm_over_triangle(weights, norms, path, temperatures, along_path, labels):
 
 @in_book_style
 def pulls(value, output, grad_scores, labels):
-    """One feature of the values `(n_k,)`, the output as a line, and the output's gradient by the
-    scores `(n_k,)`.
+    """One feature of the values `(n_k,)`, the output as a line, and the output's gradient with
+    respect to the scores `(n_k,)`.
     """
     left, right = subplots(2.1, "ab")
     bars(left, value, "value", "Values, and the output", 1, labels)
@@ -289,8 +289,8 @@ def score_in_fractions(labels, key):
 
 @in_book_style
 def weighted_points(x, weights, labels):
-    """Numbers on a line, as large as their weights, with their weighted mean and one standard
-    deviation to each side.
+    """Numbers on a line, their size showing their weights, with their weighted mean and one
+    standard deviation on each side.
     """
     (axes,) = subplots(1.75, "a")
     mean = weights @ x
@@ -389,7 +389,7 @@ def sums_of_rows(matrix, title, down, across):
 
 @in_book_style
 def shifted_rows(plain, biased, weights):
-    """Scores without and with a bias on the keys, and the weights that both of them give, as grids
+    """Scores without and with a bias on the keys, and the weights that both give, as grids
     `(n_q, n_k)`.
     """
     for axes, matrix, name, title in zip(
@@ -491,8 +491,8 @@ def slopes_at_both_ends():
 
 @in_book_style
 def there_and_back():
-    """From a query to the loss, and the factors of its gradient on the way back; the two places of
-    the scale are marked.
+    """From a query to the loss, and the factors of its gradient in the backward pass; the two
+    places where the scale enters are marked.
     """
     (axes,) = subplots(2.1, "a")
     axes.set(xlim=(0, 6), ylim=(0, 2.1))
@@ -698,8 +698,8 @@ def gradients_by_size(sizes, unscaled_by_n, scaled_by_n):
 
 @in_book_style
 def read_by_all(weights, changes, key):
-    """A `(n_q, n_k)` with the weights for one key framed, and what each output `(n_q, d_v)` changes
-    by, for each unit of its value.
+    """A `(n_q, n_k)` with the weights for one key framed, and by how much each output `(n_q, d_v)`
+    changes per unit of the key's value.
     """
     left, right = subplots(2.6, "ab", width_ratios=[weights.shape[1], changes.shape[1] + 1.5])
     grid(left, weights, "weights", "A", digits=2, outline=[(0, key, len(weights), 1)])
@@ -846,8 +846,8 @@ def gradient_check(steps, errors):
 
 @in_book_style
 def losses(panels):
-    """Losses in training as a share of the first one, {title: {label: `(steps, seeds)`}}, a panel
-    each, on one log axis.
+    """Losses in training as a share of the first one, {title: {label: `(steps, seeds)`}}, one panel
+    per title, on one log axis.
     """
     drawn = list(subplots(2.5, "abc"[: len(panels)], sharey=True))
     looks = (("-", COLORS["output"]), ("--", COLORS["weights"]), (":", COLORS["key"]))

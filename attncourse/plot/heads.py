@@ -23,7 +23,7 @@ def rows_of_weights(rows, titles, labels):
 
 
 def numbered_cells(axes, numbers, corner, per_position):
-    """A block of cells `(n, d)` whose upper left corner is at (x, y), shaded by the position that a
+    """A block of cells `(n, d)` with its upper left corner at (x, y), shaded by the position that a
     number belongs to.
     """
     shade = shades("query")
@@ -48,7 +48,7 @@ def numbered_cells(axes, numbers, corner, per_position):
 
 @in_book_style
 def split_and_reshaped(numbers, n_heads):
-    """`(n, d_model)` numbered entries, their heads as blocks of columns, and what a reshape alone
+    """`(n, d_model)` numbered entries, their heads as blocks of columns, and what only a reshape
     makes of them.
     """
     n, d_model = numbers.shape
@@ -85,7 +85,7 @@ def split_and_reshaped(numbers, n_heads):
 
 @in_book_style
 def error_by_heads(n_heads, errors, width):
-    """What is left of the variance after training `(number of heads, seeds)`, against the number of
+    """How much variance is left after training `(number of heads, seeds)`, against the number of
     heads of equal width.
     """
     (axes,) = subplots(2.8, "a")
@@ -192,9 +192,7 @@ def map_cells(axes, weights, pattern, title, labels=()):
 
 @in_book_style
 def two_maps(pattern, weights, labels, titles):
-    """The map that is known beforehand beside one that was learned: boolean and weights, both `(n,
-    n)`.
-    """
+    """The map known in advance beside a learned one: boolean and weights, both `(n, n)`."""
     for axes, shown, title in zip(subplots(2.9, "ab"), (pattern, weights), titles):
         map_cells(axes, shown, pattern, title, labels)
         axes.set(xlabel="key", ylabel="query")
@@ -223,8 +221,8 @@ def emergence(steps, losses, shares, maps, pattern):
 
 @in_book_style
 def looked_at_and_used(shares, lost, labels):
-    """Each head's share of weight on right keys against the accuracy that is lost without it:
-    `(n,)` each.
+    """Each head's share of weight on right keys against the accuracy lost without the head: `(n,)`
+    each.
     """
     (axes,) = subplots(2.7, "a")
     axes.plot(shares, lost, "o", color=COLORS["weights"], markersize=6)

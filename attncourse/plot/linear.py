@@ -1,4 +1,4 @@
-"""Attention without the softmax: which pairs are read from a table, and which through the state."""
+"""Attention without the softmax: which pairs go through a table, and which through the state."""
 
 import numpy as np
 

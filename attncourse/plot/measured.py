@@ -1,4 +1,4 @@
-"""Figures of what was counted or measured: bars with their numbers, curves with their spread, rows
+"""Figures of counts and measurements: bars with their numbers, curves with their spread, rows
 before and after.
 """
 
@@ -10,7 +10,7 @@ from attncourse.plot.common import COLORS, bars, in_book_style, spread_out, subp
 @in_book_style
 def amounts(panels, form=",.3g", name="scores", one_scale=False, level=None):
     """Bars with their numbers in this form, {title: {label: number}}: a panel for each title, with
-    a scale of its own or one for all.
+    its own scale or one for all.
 
     `name` is the role of all panels, or a tuple with one for each. `level` is a pair (number,
     text): a dashed line across the bars.
@@ -59,7 +59,7 @@ def spread_against(
     """Curves over x, {label: `(n,)`, or low, middle and high `(3, n)`}, named at their ends; `log`
     is "", "x", "y" or "xy".
 
-    Where x falls, its axis does too. `level` is a pair (height, text): a dashed line to compare
+    If x falls, so does its axis. `level` is a pair (height, text): a dashed line to compare
     with. `names` are the roles of the curves.
     """
     (axes,) = subplots(2.75, "a")
@@ -95,7 +95,7 @@ def spread_against(
 
 
 def on_ticks(axes, x, log):
-    """The scales; on a logarithmic one every x is a tick, where they are few."""
+    """The scales; if there are few x, each is a tick on a logarithmic scale."""
     if "x" in log and min(x) > 0:
         axes.set_xscale("log")
     elif "x" in log:
@@ -110,7 +110,7 @@ def on_ticks(axes, x, log):
 
 
 def name_ends(axes, x, ends):
-    """Each curve's name beside its end, moved apart where two would lie on each other."""
+    """Each curve's name beside its end, moved apart where two would overlap."""
     to_points, back = axes.transData.transform, axes.transData.inverted().transform
     heights = [to_points((x, height))[1] for _, height, _ in ends]
     tall = axes.transAxes.transform((0, 1))[1] - axes.transAxes.transform((0, 0))[1]
@@ -169,8 +169,8 @@ def bar_panels(panels, labels, names, digits=3, shared=True):
 
 @in_book_style
 def quantile_dots(series, across, log=None, digits=2, marks=None, between=(0.05, 0.95)):
-    """Samples as dots at their medians on lines between these quantiles, {series: {label:
-    sample}}; a row for each label.
+    """Samples as dots at their medians, on lines between these quantiles, {series: {label:
+    sample}}; one row per label.
 
     `marks` {label: number} are crosses to compare with, named by the key "name". `log` is where a
     logarithmic axis begins.

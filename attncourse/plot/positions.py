@@ -91,8 +91,8 @@ def dials(hands):
 
 @in_book_style
 def arcs_seen(seen, asked):
-    """Circles, one a pair: the angles up to `seen` {label: radians} as a thick arc, those up to
-    `asked` {label: radians} thin.
+    """Circles, one per pair: the angles up to `seen` {label: radians} as a thick arc, those up to
+    `asked` {label: radians} as a thin one.
     """
     for axes, label in zip(subplots(1.4, "abcdef"[: len(seen)]), seen):
         around = np.linspace(0, 2 * np.pi, 100)

@@ -9,8 +9,8 @@ from attncourse.plot.common import COLORS, arrow, box, grid, in_book_style, shad
 
 
 def along(axes, words, y, bold, size=12):
-    """Words of a sentence on one line of axes that count in points; returns each one's middle and
-    its text.
+    """Words of a sentence on one line of axes in points; returns the middle and the text of each
+    word.
     """
     fonts = [
         FontProperties(size=size, weight="bold" if i in bold else "normal")
@@ -34,8 +34,8 @@ def along(axes, words, y, bold, size=12):
 
 @in_book_style
 def references(sentences, word, meant):
-    """Sentences, each a list of words, with an arc from `word` to the one that it means there;
-    `meant` has those.
+    """Sentences, each a list of words, with an arc from `word` to the word in `meant` that it
+    refers to there.
 
     The words in which the sentences differ, and those meant, are bold.
     """
@@ -65,8 +65,8 @@ def references(sentences, word, meant):
 
 @in_book_style
 def alike_and_found(words, cosines, weights):
-    """What the last word of a text has to do with each word before it: two rows of bars, `(n,)`
-    each, the highest with its number.
+    """How the last word of a text relates to each word before it: two rows of bars, `(n,)` each,
+    the highest with its number.
     """
     rows = (
         ("Cosine with the last word's vector", cosines, "output"),
@@ -171,7 +171,7 @@ def broadcast(column, row):
     ):
         grid(axes, np.broadcast_to(part, table.shape), name, title, digits=2)
         for i, j in np.ndindex(*table.shape):
-            if i >= part.shape[0] or j >= part.shape[1]:  # stretched, not there
+            if i >= part.shape[0] or j >= part.shape[1]:  # stretched, not in memory
                 axes.add_patch(
                     plt.Rectangle(
                         (j - 0.5, i - 0.5),
@@ -189,7 +189,7 @@ def broadcast(column, row):
 
 @in_book_style
 def masked_scores(scores, masked, queries, keys):
-    """Raw scores `(n_q, n_k)` and the same behind a mask, as grids of numbers; queries and keys by
+    """Raw scores `(n_q, n_k)` before and after a mask, as grids of numbers; queries and keys by
     their words.
     """
     for axes, matrix, title in zip(

@@ -8,8 +8,8 @@ from attncourse.plot.common import COLORS, in_book_style, shades, subplots
 
 @in_book_style
 def ring_steps(loads, titles):
-    """Squares of rank by step of a ring, `(ranks, steps)` shares of a part that is computed; in
-    each, whose keys it holds.
+    """Squares of rank by step of a ring, with the share of a part that is computed, `(ranks,
+    steps)`, and whose keys the rank holds.
     """
     for axes, load, title in zip(subplots(2.8, "ab"), loads, titles):
         size = len(load)
@@ -34,7 +34,7 @@ def ring_steps(loads, titles):
 @in_book_style
 def hidden_sending(compute, send, titles, steps=4):
     """The first steps of one rank for several `(compute, send)` times: it goes on when both are
-    done; a panel each.
+    done; one panel per pair.
     """
     panels = list(
         subplots(0.5 + 0.85 * len(titles), [[letter] for letter in "abcd"[: len(titles)]])
@@ -87,7 +87,7 @@ def hidden_sending(compute, send, titles, steps=4):
 @in_book_style
 def heads_for_positions(owners, titles):
     """Which rank holds which head of which block of positions: `(heads, blocks)` numbers of ranks,
-    a panel for each way.
+    one panel per way of splitting.
     """
     for axes, owner, title in zip(subplots(1.9, "ab"), owners, titles):
         for (head, block), rank in np.ndenumerate(owner):

@@ -1,7 +1,7 @@
-"""What slides show beside a formula or in place of a printout: grids of numbers, ranges, tiles,
+"""What slides show beside a formula or instead of a printout: grids of numbers, ranges, tiles,
 boxes in a row, matrices by their sizes.
 
-They are small, so that their letters come out at 20 px on a slide of 1280 x 720.
+They are small so that their letters come out at 20 px on a slide of 1280 x 720.
 """
 
 import re
@@ -51,8 +51,8 @@ def grids(panels, name="scores", digits=1, rows=(), columns=(), lit=(), height=N
     """Matrices as cells with their numbers, {title: `(rows, columns)`}; cells of -inf are hatched,
     those of nan and inf stand out, and a boolean fills its cell or leaves it empty.
 
-    `rows` and `columns` name them, in all panels. `name` and `digits` may be tuples with one for
-    each panel. `lit` are places (row, column) with a frame.
+    `rows` and `columns` name the rows and columns of all panels. `name` and `digits` may be tuples
+    with one for each panel. `lit` are places (row, column) with a frame.
     """
     panels = {title: np.atleast_2d(matrix) for title, matrix in panels.items()}
     names = (name,) * len(panels) if isinstance(name, str) else name
@@ -195,7 +195,7 @@ def neighbours(panels, form=".6g"):
 
 @for_slides
 def tiles(rows, name="value"):
-    """How many of all pass, {label: (passed, all)}: a tile for each, filled if it passed."""
+    """How many pass out of all, {label: (passed, all)}: one tile each, filled if it passed."""
     most = max(count for _, count in rows.values())
     height = min(0.35 + 0.42 * len(rows), 2.6)
     (axes,) = subplots(height, "a")
@@ -225,11 +225,9 @@ def tiles(rows, name="value"):
 
 @for_slides
 def stacked(rows, form=",.3g", across="", most=None, height=None):
-    """Bars made of parts, {label: [(text, number, role), ...]}, one after the other; the sum is
-    written at the end unless `form` is empty.
-
-    A part too narrow for its text has it above. `most` ends the axis. A role that ends in "?" is
-    drawn empty.
+    """Bars made of parts, {label: [(text, number, role), ...]}, one after another; the sum is
+    written at the end unless `form` is empty. A part too narrow for its text has the text above it.
+    `most` ends the axis. A role that ends in "?" is drawn empty.
     """
     height = height or min(0.45 + 0.5 * len(rows) + 0.25 * bool(across), 2.7)
     (axes,) = subplots(height, "a")
@@ -338,7 +336,7 @@ def stages(rows, height=None):
 
 @for_slides
 def sizes(parts, height=1.9):
-    """Matrices as rectangles, each side as long as it stands: [(role, name, (text, rows), (text,
+    """Matrices as rectangles with sides to scale: [(role, name, (text, rows), (text,
     columns)) or a sign between two, ...].
     """
     wide = sum(0.9 if isinstance(part, str) else part[3][1] + 1.3 for part in parts)

@@ -232,8 +232,8 @@ def running_sum(scores, stops, labels):
 
 @in_book_style
 def running_pair(scores, maxima, sums, lse):
-    """Along one row `(n_k,)`: scores, running maximum and log-sum-exp on the left, the running sum
-    on the right.
+    """Along one row `(n_k,)`: scores, running maximum and log-sum-exp on the left, and the running
+    sum on the right.
     """
     left, right = subplots(2.7, "ab")
     keys = np.arange(1, len(scores) + 1)
@@ -338,7 +338,7 @@ def error_by_blocks(errors, unit):
     ):
         blocks = list(by_blocks)
         low, median, high = np.transpose(list(by_blocks.values()))
-        places = np.multiply(blocks, aside)  # side by side, where they would hide each other
+        places = np.multiply(blocks, aside)  # side by side, so that they don't hide each other
         axes.vlines(places, low, high, color=color, linewidth=1)
         axes.plot(
             places,

@@ -1,4 +1,5 @@
-"""A block of keys at a time: what is kept, what it costs beside other implementations."""
+"""A block of keys at a time: what is kept, and what it costs compared with other
+implementations."""
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -75,10 +76,8 @@ def kept(axes, x, title, row_max, row_sum, u):
 
 @in_book_style
 def causal_blocks(n, *sizes):
-    """Which blocks a causal mask leaves of n queries and n keys: dark whole, light with a mask,
-    empty not at all.
-
-    `sizes` are pairs (block_q, block_k), a panel each.
+    """Which blocks of n queries and n keys remain under a causal mask: dark ones whole, light ones
+    with a mask, empty ones not. `sizes` are pairs (block_q, block_k), one panel per pair.
     """
     for axes, (block_q, block_k) in zip(subplots(2.5, "abcde"[: len(sizes)]), sizes):
         query, key = np.indices((n, n))
@@ -218,7 +217,7 @@ def memory_against_n(record):
 
 @in_book_style
 def fast_steps(passes, record):
-    """Passes over the scores {step: number}, counted, beside the recorded milliseconds of the same
+    """Counted passes over the scores {step: number}, beside the recorded milliseconds of the same
     steps.
 
     `record` as in memory_against_n; a thin line holds the middle half of the rounds.

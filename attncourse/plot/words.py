@@ -1,4 +1,5 @@
-"""Words of a text, and how much one word looks at each other, or a translation at its source."""
+"""Words of a text, and how much one word looks at each of the others, or a translation at its
+source."""
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -14,8 +15,8 @@ def looked_at(texts, rows, breaks):
     """Texts, each a list of words, and the last word's weights `(n,)` for each; the first line of a
     text has `breaks` words.
 
-    A word's ground is as dark as its weight is large, and arrows lead to those of at least 0.1.
-    Words in which the texts differ are bold, and so is the last one.
+    The larger a word's weight, the darker its background; arrows lead to words with weights of at
+    least 0.1. Words in which the texts differ are bold, and so is the last one.
     """
     (axes,) = subplots(HIGH * len(texts) / 72, "a")
     axes.set(xlim=(0, 6 * 72), ylim=(-HIGH * len(texts), 0))
@@ -46,7 +47,7 @@ def shade(text, weight):
 
 
 def look(axes, start, stop, weight):
-    """An arrow through the room between two lines, or over the words of one."""
+    """An arrow through the space between two lines, or over the words of one line."""
     (x, y, _), (to_x, to_y) = start, stop
     is_above = to_y > y
     axes.annotate(

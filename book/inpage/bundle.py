@@ -1,7 +1,7 @@
 """The folder that the site serves for Python in its pages.
 
-Named by what is in it, so that a browser never mixes two versions: Pyodide, NumPy, attnlib as a
-wheel of this very commit, the worker, and the editor.
+Its name depends on its contents, so that a browser never mixes two versions: Pyodide, NumPy,
+attnlib as a wheel of this very commit, the worker, and the editor.
 """
 
 import functools
@@ -25,7 +25,7 @@ LONG_AGO = (1980, 1, 1, 0, 0, 0)  # the same bytes for the same files
 
 @functools.cache
 def files():
-    """What lies in the folder: {name: bytes}; empty without a runtime."""
+    """What the folder holds: {name: bytes}; empty without a runtime."""
     runtime = fetch.runtime_at_hand()
     if runtime is None:
         return {}
@@ -57,7 +57,7 @@ def wheel(name, paths):
 
 
 def sources():
-    """What a page may import: it draws no figures (session.py), and marks no class."""
+    """What a page may import: pages draw no figures (session.py) and don't mark classes."""
     left = {"plot", "classroom"}
     return sorted(
         path
@@ -69,7 +69,8 @@ def sources():
 
 
 def weights():
-    """Those of the trained models: a third of the wheel, so only pages that use them load them."""
+    """The files of the trained models: they are a third of the wheel, so only pages that use them
+    load them."""
     return [ROOT / "attncourse" / "language" / name for name in ("model.npz", "numerals.npz")]
 
 

@@ -1,8 +1,8 @@
 """Fetch what runs Python in a page: Pyodide, its NumPy, and an editor.
 
-`python3 run.py book` runs this. All of it goes into the user's cache, none of it into the
-repository; the build takes it from there (book/inpage/site.py). Whatever the source, a file counts
-only with the bytes pinned here.
+`python3 run.py book` runs this. All of it goes into the user's cache rather than into the
+repository, and the build takes it from there (book/inpage/site.py). Whatever the source, a file is
+accepted only with the bytes pinned here.
 """
 
 import functools
@@ -62,7 +62,7 @@ def is_right(folder, name):
 
 @functools.cache
 def digest_of(file, size, changed):
-    """Of a file as it is now: a build asks for each of its exercises."""
+    """Remembered for a file as it is now, because a build asks for each of its exercises."""
     return digest(file.read_bytes())
 
 
@@ -71,7 +71,7 @@ def digest(content):
 
 
 def runtime_at_hand():
-    """The folder of the runtime; None where a file is missing, or it is to be left out."""
+    """The folder of the runtime; None if a file is missing, or if it should be left out."""
     if "BOOK_WITHOUT_PYTHON" in os.environ:
         return None
     folder = runtime_folder()
@@ -118,7 +118,7 @@ def carrier(folder):
 
 
 def run(command, **options):
-    """Run it in silence; where it fails, its last line is the reason."""
+    """Run it silently; if it fails, its last line is the reason."""
     done = subprocess.run(
         command,
         stdin=subprocess.DEVNULL,
@@ -139,7 +139,8 @@ SOURCES = {
 
 
 def fetch_runtime(folder):
-    """Put all files into the folder; the source that had them, and why the others had not."""
+    """Put all files into the folder; returns the source that had them, and why the others
+    didn't."""
     problems = []
     for source, take in SOURCES.items():
         with tempfile.TemporaryDirectory() as place:
@@ -155,11 +156,11 @@ def fetch_runtime(folder):
 
 
 def taken(take, place):
-    """Take every file; a sentence where one did not come, or came changed."""
+    """Fetch every file; a sentence if one did not come, or came changed."""
     for name in FILES:
         try:
             take(name, place)
-        except Exception as error:  # whatever a source does, the next is tried
+        except Exception as error:  # whatever goes wrong with a source, the next one is tried
             return f"{name}: {error}"
         if not is_right(place, name):
             return f"{name} has other bytes than the pinned ones"
@@ -170,7 +171,7 @@ def taken(take, place):
 
 
 def editor_folder():
-    """Named by what it is made of: another pin makes another folder."""
+    """Named after what it is made of: another pin makes another folder."""
     pins = b"".join(
         (HERE / "editor" / name).read_bytes() for name in ("package-lock.json", "editor.mjs")
     )
@@ -251,7 +252,7 @@ def say(text):
 
 
 def main():
-    """Fetch what is not there yet, once; a line where something new came or could not come."""
+    """Fetch what is missing, once; print a line if something new came or could not come."""
     if runtime_at_hand() is None:
         start = time.monotonic()
         source, problems = fetch_runtime(runtime_folder())

@@ -1,7 +1,8 @@
-"""Places where a reader moves something by hand, and asks a model: after the figure of a cell.
+"""Places after a cell's figure where a reader moves something by hand, or asks a model. The
 
-The notebooks do not know of them; the page's scripts fill them, and where no script runs nothing is
-shown there.
+notebooks don't know about them; the page's scripts fill them, and without scripts nothing is shown
+
+there.
 """
 
 from docutils import nodes
@@ -54,7 +55,7 @@ class Places(SphinxTransform):
 
 
 def scripts(pagename):
-    """The scripts of this page's place, and of no other's."""
+    """The scripts of this page's place, and no others."""
     if pagename not in PLACES:
         return ()
     kind = PLACES[pagename][1]
@@ -63,7 +64,7 @@ def scripts(pagename):
 
 
 def data(pagename):
-    """What the scripts of this page's place read."""
+    """The data that the scripts of this page's place read."""
     if pagename not in PLACES:
         return {}
     kind, more = PLACES[pagename][1], {}

@@ -1,4 +1,4 @@
-"""A content security policy in every page: what the book ships may run, nothing else.
+"""A content security policy in every page: only what the book ships may run.
 
 A script in a notebook's output, a handler in its HTML or a `javascript:` link in a formula is
 inert: only scripts of the theme have their hash in the policy.
@@ -17,7 +17,7 @@ INLINE = re.compile(
 )
 HANDLER = re.compile(r'\son[a-z]+="([^"]*)"')
 WRITTEN = re.compile(r'document\.write\(("(?:[^"\\]|\\.)*")\)')
-# Such a page starts a worker from a blob, which has this policy too; it compiles WebAssembly.
+# Such a page starts a worker from a blob, which gets this policy too; it compiles WebAssembly.
 HAS_PYTHON = re.compile(r'id="inpage-data">[^<]*"python": ')
 FOR_PYTHON = "worker-src 'self' blob:; "
 POLICY = (

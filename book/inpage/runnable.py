@@ -1,4 +1,5 @@
-"""Which cells of a chapter a page's Python can run: all but those that rest on what it has not."""
+"""Which cells of a chapter a page's Python can run: all except those that need something it doesn't
+have."""
 
 import ast
 import symtable
@@ -18,7 +19,7 @@ ABSENT = {
 
 
 def elsewhere(cells):
-    """The numbers of the cells that fail in a page; text that is no Python rests on nothing."""
+    """The numbers of the cells that fail in a page; text that isn't Python needs nothing."""
     gone, numbers = set(), set()
     for number, source in enumerate(cells):
         has_failed = False
@@ -46,9 +47,7 @@ def absent(statement):
 
 
 def reads(statement):
-    """The names that it takes from above; not those that its functions and loops have of their
-    own.
-    """
+    """The names that it takes from above, without those that its functions and loops define."""
     top = symtable.symtable(ast.unparse(statement), "<cell>", "exec")
     read = {
         symbol.get_name()

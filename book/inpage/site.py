@@ -1,8 +1,8 @@
 """Put into the pages what their exercises need to run where they stand.
 
-An exercise gets the data that the page's scripts read; one that a browser cannot run, and every one
-where `python3 run.py book` could fetch nothing, gets a way to Colab. Without scripts all listings
-stay as they are.
+An exercise gets the data that the page's scripts read. An exercise that a browser cannot run gets a
+link to Colab, and so does every exercise if `python3 run.py book` could fetch nothing. Without
+scripts all listings stay as they are.
 """
 
 import functools
@@ -32,9 +32,9 @@ NO_RUNTIME = "this copy of the book holds no Python for its pages"
 
 
 class Exercises(SphinxTransform):
-    """Before each cell that checks an exercise: its data, or a way to Colab.
+    """Before each cell that checks an exercise, insert its data or a link to Colab. Other cells
 
-    What else a page cannot run has the class inpage-elsewhere.
+    that a page cannot run get the class inpage-elsewhere.
     """
 
     default_priority = 210
@@ -58,7 +58,7 @@ def is_chapter(docname):
 
 
 def checked_in(source):
-    """The name of the exercise that this code checks, and does no more."""
+    """The name of the exercise, if checking it is all that this code does."""
     found = CHECK.fullmatch(source)
     return found and found.group(2)
 
@@ -86,7 +86,8 @@ def as_data(values, attributes):
 
 @functools.cache
 def elsewhere(docname):
-    """The way to the chapter's notebook: in Colab, if the book has an address that it opens."""
+    """The link to the chapter's notebook: in Colab, if the book has an address that Colab can
+    open."""
     url = address.find() or ""
     if not url.startswith("https://github.com/"):
         return "Do this exercise in the chapter's notebook"
@@ -122,7 +123,7 @@ def runtime_data(pathto, cells):
     counted, megabytes = bundle.sizes(has_model)
     packages = ["numpy", "attnlib", *["attnlib-model"] * has_model]
     editor = folder + "editor.mjs" if "editor.mjs" in bundle.files() else None
-    # Cells that collect a reader's answers get those that the browser keeps (store.js).
+    # Cells that collect a reader's answers get the ones that the browser keeps (store.js).
     asked = NAMES if any(ANSWERS.search(source) for source in cells) else None
     return {
         "python": folder,
@@ -152,7 +153,7 @@ def cells_of(env, page):
 
 @functools.cache
 def read_code(path):
-    """The code of each cell; none where there is text."""
+    """The code of each cell; empty for cells of text."""
     notebook = nbformat.read(path, as_version=4)
     return [cell["source"] if cell["cell_type"] == "code" else "" for cell in notebook["cells"]]
 

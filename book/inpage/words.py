@@ -1,5 +1,5 @@
 """What the trained model looks at in sentences that a reader puts together, computed by NumPy when
-the book is built: a page has only to show it.
+the book is built, so that a page only has to show it.
 """
 
 import functools
@@ -14,13 +14,13 @@ TEXT = (
     "The {first} does not fit in the {second} because it is too {adjective}."
     " What is too {adjective}? The"
 )
-LAYER, HEAD = 2, 1  # those of the chapter
+LAYER, HEAD = 2, 1  # as in the chapter
 LEAST = 0.0005  # a smaller weight is shown as 0.000 and left out
 
 
 @functools.cache
 def table():
-    """{"first second adjective": what is shown of it}, with what there is to choose from."""
+    """{"first second adjective": what is shown for it}, with the possible choices."""
     model = language.load()
     pairs = [(first, second) for first in NOUNS for second in NOUNS if first != second]
     looks = {
@@ -32,7 +32,7 @@ def table():
 
 
 def choices():
-    """What there is to choose from."""
+    """The possible choices."""
     return {"nouns": NOUNS, "adjectives": ADJECTIVES}
 
 

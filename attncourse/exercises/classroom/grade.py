@@ -1,7 +1,7 @@
 """Grades the notebooks that a class hands in: `python3 -m attncourse.exercises grade FOLDER`.
 
 hand_ins.py finds them, process.py runs each in a sandbox, verdict.py judges what comes out of it,
-points.py says what it is worth, and pages.py writes what is read.
+points.py says what it is worth, and pages.py writes the pages.
 """
 
 import concurrent.futures
@@ -59,9 +59,7 @@ class Graded:
 
 
 def grade_folder(where, out="grades", options=Options(), say=print):
-    """Grade all notebooks below a folder or in a .zip, and write what came of it into the folder
-    `out`.
-    """
+    """Grade all notebooks below a folder or in a .zip, and write the results into `out`."""
     _must_be_able(options, where, out)
     hand_ins, odd = collect(where, out, options.roster)
     place = _place(Path(out), say)
@@ -102,7 +100,7 @@ def _must_be_able(options, where, out):
 
 
 def _place(out, say):
-    """A folder to write into that holds nothing yet."""
+    """A folder for the results that holds nothing yet."""
     places = [out, *(out.with_name(f"{out.name}-{number}") for number in range(2, 1000))]
     for place in places:
         place.mkdir(parents=True, exist_ok=True)
@@ -117,7 +115,7 @@ def _place(out, say):
 
 
 def _grade_all(hand_ins, options, say):
-    """What became of each file, in their order; of those that were done, if Ctrl-C has ended it."""
+    """What became of each file, in order; after Ctrl-C, only of those that were done."""
     done = {}
     with concurrent.futures.ThreadPoolExecutor(options.jobs) as pool:
         waiting = {
@@ -140,7 +138,7 @@ def _grade_all(hand_ins, options, say):
 
 
 def grade_one(hand_in, options):
-    """Grade one file. Whatever comes costs this file alone; None if Ctrl-C has ended it."""
+    """Grade one file. An error costs only this file; None after Ctrl-C."""
     started = time.monotonic()
     try:
         if process.Stop.asked:
@@ -201,7 +199,7 @@ def _judged(hand_in, name, told, result, settings):
         )
     try:
         found = verdict.judged(name, told, result.values.get(name, {}))
-    except Exception as error:  # whatever a notebook reports costs this exercise alone
+    except Exception as error:  # whatever a notebook reports costs only this exercise
         return _row(hand_in, name, note=_not_graded(error), told=NOT_GRADED, share=0, graded=False)
     return _row(
         hand_in,
@@ -223,7 +221,7 @@ def _not_graded(error):
 
 
 def _row(hand_in, exercise="", status="error", note="", named=(), **more):
-    """A row of grades.csv; `told` and `file` are for the learner: no advice to lecturers, no
+    """A row of grades.csv; `told` and `file` are for the learner, without advice to lecturers or
     folders.
     """
     return dict(
@@ -256,7 +254,7 @@ def _progress(number, count, graded):
 
 
 def _write(place, graded, handed_in, odd, options):
-    """Write each file by itself, so that one that fails costs no other.
+    """Write each file separately, so that one failure costs no other file.
 
     Returns sentences on those that failed, and on who has no grade in import.csv.
     """
@@ -310,7 +308,7 @@ def _table(path, columns, rows, encoding=EXCEL):
 
 
 def _learners(graded, worth, options, failed):
-    """A row for each learner, those of the roster who handed nothing in among them."""
+    """A row for each learner, including those on the roster who handed nothing in."""
     mine, of = {}, sum(worth.values())
     for one in graded:
         mine.setdefault(one.hand_in.learner, []).append(one)
@@ -341,7 +339,7 @@ def _learners(graded, worth, options, failed):
 
 
 def _reasons(rows):
-    """Why exercises could not be graded, each reason once."""
+    """The reasons why exercises could not be graded, each once."""
     found = {}
     for row in rows:
         if row.get("graded") is False:
@@ -353,7 +351,8 @@ def _reasons(rows):
 
 
 def _find_in_roster(found, roster, of):
-    """Give each learner the one row of the roster that fits; then list the rows that fit nobody."""
+    """Match each learner with the one row of the roster that fits; then list the rows that fit
+    nobody."""
     placed = roster.place([(one["name"], one["platform"], one["id"]) for one in found])
     for number, one in enumerate(found):
         if number in placed.rows:
@@ -380,7 +379,7 @@ def _find_in_roster(found, roster, of):
 
 
 def _unplaced(learners):
-    """Whose cell in import.csv stays as it was, and why: sentences for the terminal."""
+    """Whose cell in import.csv stays unchanged, and why: sentences for the terminal."""
     if not any("row" in one for one in learners):
         return [NOBODY]
     said = [
@@ -394,7 +393,7 @@ def _unplaced(learners):
 
 
 def _not_graded_of(learners):
-    """Whose cell stays empty in the table that goes back to the platform, and why."""
+    """Whose cell stays empty in the table for the platform, and why."""
     return [
         f"{one['learner']} gets no grade in {one['platform'].lower() or 'learners'}.csv: "
         f"{one['note']}"
@@ -404,7 +403,7 @@ def _not_graded_of(learners):
 
 
 def _feedback(folder, graded, learners, worth, failed):
-    """A page for each learner. Moodle takes it back from a folder of the name that it gave."""
+    """A page for each learner. Moodle takes it back if its folder has the name that Moodle gave."""
     folder.mkdir()
     for learner in (one for one in learners if "source" in one):
         rows = [row for one in graded for row in one.rows if row["learner"] == learner["learner"]]
@@ -424,7 +423,7 @@ def _own_page(folder, learner, text):
 
 
 def _page_of(folder, learner):
-    """Where a learner's page goes: where no other one is."""
+    """A place for a learner's page where there is no other page."""
     if learner["platform"] == "Moodle":
         name = re.sub(r"(_assignsubmission_[a-z]+_).*", r"\1", learner["source"])
         path = (
@@ -443,7 +442,7 @@ def _page_of(folder, learner):
 
 
 def _for_platforms(place, learners, options):
-    """The tables that Moodle and Canvas import, where names or a roster tell which it is."""
+    """The tables that Moodle and Canvas import, if names or a roster tell which platform it is."""
     if options.roster:
         shares = {
             one["row"]: one["points"] / one["of"] if one["of"] else 0
@@ -490,8 +489,8 @@ def _grade(learner):
 
 
 class Terminal:
-    """Where grading says what it does. It goes on where nobody reads that, and where letters can't
-    be shown.
+    """Where grading reports what it does. It goes on if nobody reads that, or if letters can't be
+    shown.
     """
 
     closed = False

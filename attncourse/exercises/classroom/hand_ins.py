@@ -1,5 +1,5 @@
 """Finds what a class has handed in, in a folder or in a learning platform's .zip, and whose it is.
-Only reads.
+It only reads.
 """
 
 import os
@@ -18,7 +18,7 @@ LARGEST = 50 << 20  # bytes of a notebook; figures can make it large
 DEEPEST, MOST_FILES = 12, 20_000
 LEFT_BEHIND = r"\.DS_Store|\._.*|Thumbs\.db|desktop\.ini|__MACOSX|__pycache__|\.ipynb_checkpoints"
 OF_GRADING = {"grades.csv", "learners.csv", "summary.html"}
-# folders that people sort their work into, and that nobody is called
+# folders that people sort their work into, and that are nobody's name
 OF_WORK = (
     r"(?i)(\d{1,2}[ _.-]*)?(week|woche|day|tag|chapter|kapitel|part|teil|sheet|blatt|exercises?|"
     r"übung|task|homework|hw|lab|assignment|session|lecture|unit|module|solutions?|notebooks?|src)"
@@ -31,8 +31,8 @@ OF_WORK = (
 # all after it the learner has chosen.
 MOODLE = r"(?P<name>.+?)_(?P<id>\d+)_assignsubmission_[a-z]+_(?P<own>.*)"
 CANVAS = r"(?P<name>[^\W_]+)(?P<late>_LATE)?_(?P<id>\d+)_(?:(?P<file>\d+)_(?P<own>.+)|text)"
-# what a spreadsheet takes for the beginning of a formula, in a cell or, where ; or a tab parts
-# cells, inside one
+# what a spreadsheet takes for the beginning of a formula: at the start of a cell or, if ; or a tab
+# separates cells, inside one
 FORMULA = r"(^|[;,|\t]\s*)([\"'\s]*)([=+@＝＋－＠\-])"
 KINDS = {
     ".pdf": "a PDF",
@@ -76,8 +76,8 @@ class HandIn:
 
 
 def collect(where, out=None, roster=None):
-    """(what can be graded, or must be said of a learner, in a fixed order; sentences on what was
-    left alone).
+    """(what can be graded, or must be reported about a learner, in a fixed order; sentences on what
+    was left alone).
     """
     where, odd = Path(where), []
     if not where.exists():
@@ -113,7 +113,7 @@ def collect(where, out=None, roster=None):
 
 
 def _files(root, out, odd):
-    """All files below a folder, one folder after the other: no depth of folders ends this."""
+    """All files below a folder, one folder after another, however deep the folders are."""
     waiting, count = [(root, 0)], 0
     own = Path(out).resolve() if out else None
     while waiting:
@@ -204,7 +204,7 @@ def _time(member):
 
 
 def _content(archive, member):
-    """What a member holds: never more than what it says of itself, whatever it was packed from."""
+    """What a member holds: never more than it declares, whatever it was packed from."""
     try:
         with archive.open(member) as file:
             return file.read(LARGEST)
@@ -213,7 +213,7 @@ def _content(archive, member):
 
 
 def _without_wrapping(found, where, knows, odd):
-    """Archives often hold one folder with everything in it: what counts is below that one."""
+    """Archives often hold one folder with everything in it: then the work is below that folder."""
     tops = {one.inside.parts[0] for one in found}
     if (
         len(tops) == 1
@@ -225,7 +225,7 @@ def _without_wrapping(found, where, knows, odd):
 
 
 def _wraps(top, found, where, knows, odd):
-    """Whether the one folder holds the class, and not one learner's own subfolders."""
+    """Whether the one folder holds the class rather than one learner's own subfolders."""
     notebooks = [one for one in found if one.kind in READERS]
     names = {one.source_below for one in notebooks}
     if not names or re.fullmatch(MOODLE, top) or knows(top):
@@ -264,7 +264,7 @@ def printable(text):
 
 
 def printable_lines(text):
-    """The same for a text of several lines that no spreadsheet reads."""
+    """The same for a text of several lines, which no spreadsheet reads."""
     text = str(text).encode("utf-8", "surrogatepass").decode("utf-8", "replace")
     return "".join(
         letter if letter.isprintable() or letter in "\n\t" else "\N{REPLACEMENT CHARACTER}"
@@ -290,7 +290,7 @@ def _name(found):
 
 
 def _of_platforms(found):
-    """What a platform's name tells, or None. Canvas gives no two files the same number."""
+    """What a platform's name says, or None. Canvas gives no two files the same number."""
     canvas = [
         re.fullmatch(CANVAS, one.source) if len(one.inside.parts) == 1 else None for one in found
     ]

@@ -11,8 +11,8 @@
 It reports on standard output. A first copy of attnlib is imported before any cell runs, and taken
 out of reach of `import`; the notebook gets a second one, whose `check` only notes what it is
 handed. So a notebook that redefines check, or writes into attnlib, changes nothing but its own
-copy. What it reports is still the notebook's own word: verdict.py holds the values against the
-reference, outside.
+copy. What it reports is still only the notebook's word: verdict.py, outside, compares the values
+with the reference.
 """
 
 import ast
@@ -119,7 +119,8 @@ def limit(order):
 
 
 def reporter(secret):
-    """A function that writes one line of the report; it holds on to what a cell could replace."""
+    """A function that writes one line of the report; it keeps its own references to what a cell
+    could replace."""
     pipe, nothing = os.dup(1), os.open(os.devnull, os.O_RDWR)
     for number in (0, 1, 2):
         os.dup2(nothing, number)
@@ -157,10 +158,10 @@ def work(order, tell):
 
 
 def names_in(cells, known):
-    """The exercises that cells hand to check, or define, as far as their text tells.
+    """The exercises that cells hand to check, or define, as far as their text shows.
 
-    A function that is not checked counts if the notebook checks others of its chapter, or nothing
-    at all: else it is a helper that has the name of another chapter's exercise.
+    A function that isn't checked counts if the notebook checks others of its chapter, or nothing:
+    otherwise it is a helper that happens to have the name of another chapter's exercise.
     """
     defined = {name for cell in cells for name in defined_in(cell)}
     checked = {
@@ -178,7 +179,7 @@ def names_in(cells, known):
 
 
 def two_copies():
-    """(the copy that grades and that nobody else sees, what the notebook's check is handed)."""
+    """(the copy that grades and that nothing else sees, what the notebook's check is handed)."""
     from ..engine import find, generic, grading, ready, running, usable
     from ..sandbox import call, limit, statements
 
@@ -227,7 +228,7 @@ class Shell:
 
 
 class NoFigures(types.ModuleType):
-    """attncourse.plot without matplotlib: nobody looks at the figures."""
+    """attncourse.plot without matplotlib, because nobody looks at the figures."""
 
     def __getattr__(self, name):
         if name.startswith("__"):
@@ -266,7 +267,7 @@ class Untouched:
 
 
 class Session:
-    """The cells of one notebook, run, and what is told about its answers."""
+    """Runs the cells of one notebook, and reports on its answers."""
 
     def __init__(self, order, cells, trusted, handed, tell):
         self.order, self.cells, self.trusted, self.handed, self.tell = (
@@ -279,7 +280,7 @@ class Session:
         self.stopped, self.lacking = (
             {},
             [],
-        )  # {name that a cell gives: why the cell stopped}, packages not there
+        )  # {name that a cell defines: why the cell stopped}, missing packages
         # libraries of the book that this machine lacks, and the names that they would have
         self.not_here = {name for name in OPTIONAL if not importlib.util.find_spec(name)}
         self.own, self.rewritten = books_own(cells, order["chapters"])
@@ -293,7 +294,7 @@ class Session:
     # ------------------------------------------------------------ the cells
 
     def run(self):
-        """Run the cells, as Jupyter does after an error: the next one all the same."""
+        """Run the cells as Jupyter does, going on after an error."""
         for number, source in enumerate(self.cells):
             if number in self.order["skip"]:
                 why = "was left out"
@@ -322,7 +323,7 @@ class Session:
             return f"stopped with {described(error)}"
 
     def _run_statements(self, statements, file):
-        """Run a cell; a library that is not there costs what uses it, not the imports after it."""
+        """Run a cell; a missing library costs what uses it, but not the imports after it."""
         for statement in definitions(statements) if self.order["bare"] else statements:
             try:
                 self.trusted.run(statement, self.names, file)
@@ -343,7 +344,9 @@ class Session:
         self.tell(code=[name, self._code(name, function)])
         try:
             self._grade(name, function, status, note)
-        except self.trusted.GuardFailed as error:  # while the values are told: check's own it says
+        except (
+            self.trusted.GuardFailed
+        ) as error:  # while the values are reported; check reports its own
             self._tell_unchecked(name, f"What guards a call has failed: {error}")
 
     def _grade(self, name, function, status, note):
@@ -382,7 +385,7 @@ class Session:
         )
 
     def _answer(self, name):
-        """(the learner's function, or None with a status; what has to be said about that)."""
+        """(the learner's function, or None with a status; what has to be said about it)."""
         found = [*reversed(self.handed.get(name, [])), self.names.get(name)]
         functions = [function for function in found if not self._is_the_books(name, function)]
         own, renamed = [function for function in functions if is_own(function)], self._renamed(name)
@@ -398,20 +401,21 @@ class Session:
             return None, "not attempted", "A library's function was handed over as it is."
         if name in self.stopped:
             return None, "error", f"Its cell {self.stopped[name]}."
-        if len(functions) < len(found):  # what there is is the book's
+        if len(functions) < len(found):  # what is there is the book's
             return None, "not attempted", ""
         if any(name == checked for cell in self.cells for checked, _ in checked_in(cell)):
             return None, "error", f"It is checked, but the notebook defines no function {name}."
         return None, "not attempted", ""
 
     def _is_the_books(self, name, function):
-        """Whether a function stands in a cell that is as the book gives it."""
+        """Whether a function is in a cell that is as the book has it."""
         place = getattr(getattr(function, "__code__", None), "co_filename", "")
         own = {f"<cell {number + 1}>" for number in self.own}
         return place in own and name not in self.rewritten
 
     def _code(self, name, function):
-        """The learner's text of an answer: the function's, else the last cell's that defines it."""
+        """The learner's text of an answer: the function's, otherwise that of the last cell that
+        defines it."""
         try:
             return textwrap.dedent(inspect.getsource(function))[:LONGEST_CODE]
         except Exception:
@@ -419,9 +423,7 @@ class Session:
             return cells[-1][:LONGEST_CODE] if cells else ""
 
     def _renamed(self, name):
-        """The one function that stands in, or right above, the cell that checks this exercise; or
-        None.
-        """
+        """The only function in, or right above, the cell that checks this exercise; or None."""
         for number, cell in enumerate(self.cells):
             if any(name == checked for checked, _ in checked_in(cell)):
                 above = next((one for one in reversed(self.cells[:number]) if one.strip()), "")
@@ -444,7 +446,7 @@ class Session:
         )  # no kernel
 
     def _lacks(self, text):
-        """What is not there because of something before: a name whose cell stopped, a package."""
+        """What is missing because of something earlier: a name whose cell stopped, a package."""
         for missing in re.findall(r"NameError:\s+name\s+'(\w+)'", text)[:1]:
             if missing in self.stopped:
                 yield f"The cell of {missing} {self.stopped[missing]}."
@@ -452,11 +454,11 @@ class Session:
             yield f"Not installed where this was graded: {', '.join(dict.fromkeys(self.lacking))}."
 
     def _tell_unchecked(self, name, problem):
-        """Tell that this machine can't judge the answer, and why."""
+        """Report that this machine can't judge the answer, and why."""
         self.tell(unchecked=[name, problem[:MOST_WORDS]])
 
     def _for_want_of(self, text):
-        """A sentence if an exception is there only because this machine lacks one of the book's
+        """A sentence if an exception occurs only because this machine lacks one of the book's
         libraries; otherwise nothing.
         """
         found = re.search(r"(?:NameError:\s+name|No\s+module\s+named)\s+'(\w+)", text)
@@ -481,7 +483,7 @@ class Session:
 
 
 def as_text(outcome):
-    """What one call gave, as JSON can hold it: an Answer, what came in place of arrays, or an
+    """The result of one call, as JSON can hold it: an Answer, what came instead of arrays, or an
     exception.
     """
     if outcome.failure:
@@ -509,7 +511,7 @@ def as_text(outcome):
 
 
 def _reason(result):
-    """What is wrong, where no mistake is named: the paragraph after "not yet"."""
+    """What is wrong, if no mistake is named: the paragraph after "not yet"."""
     return " ".join(result.message.split("\n\n")[:2][-1].split())[:300]
 
 
@@ -529,7 +531,7 @@ def described(error):
 
 
 def is_own(function):
-    """Whether this may be a learner's answer: callable, and no library's function as it is."""
+    """Whether this may be a learner's answer: callable, and not simply a library's function."""
     if not callable(function):
         return False
     home = getattr(function, "__module__", None) or type(function).__module__

@@ -80,7 +80,7 @@ def tag(status):
 
 
 def _code(name):
-    """A name that a narrow screen may break behind an underscore, and nowhere else."""
+    """A name that a narrow screen may break after an underscore, and nowhere else."""
     return f"<code>{escape(name).replace('_', '_<wbr>')}</code>"
 
 
@@ -92,7 +92,8 @@ def _result(row):
 
 
 def feedback(learner, rows, points):
-    """What check says of each answer, beside the answer itself; `points` is {exercise: points}."""
+    """What check says about each answer, beside the answer itself; `points` is {exercise:
+    points}."""
     answers = defaultdict(list)
     for row in rows:
         if row.get("exercise"):
@@ -127,7 +128,7 @@ def feedback(learner, rows, points):
 
 
 def _earned(name, row, points):
-    """The points of an answer in words, or that it has none to give."""
+    """The points of an answer in words, or that it is worth none."""
     if row.get("graded") is False:
         return "No points yet"
     if name not in points:
@@ -153,7 +154,7 @@ def _overview(tried, answers, points):
 
 
 def _section(name, found, points):
-    """One exercise: the best answer, and folded away what else was handed in."""
+    """One exercise: the best answer, and, folded away, what else was handed in."""
     best, *others = found
     lines = [
         f'<section id="{name}">',
@@ -309,9 +310,7 @@ def _next_for_files(rows):
 
 
 def summary(rows, graded, handed_in, learners):
-    """The page for the next lecture: what the class got right and made wrong. Names are folded
-    away.
-    """
+    """The page for the next lecture: what the class got right and wrong. Names are folded away."""
     answers = [row for row in rows if row.get("exercise") and row.get("checked", True)]
     body = [
         f"<p>{counted(len({row['learner'] for row in rows}), 'learner')}, "
@@ -327,7 +326,7 @@ def summary(rows, graded, handed_in, learners):
 
 
 def notes(rows, graded, odd, learners=()):
-    """The page for the lecturer alone: what could not be run, reached out of its sandbox, or is
+    """The page only for the lecturer: what could not be run, reached out of its sandbox, or is
     alike.
     """
     body = [
@@ -398,7 +397,8 @@ def _chart(answers):
 
 
 def _by_mistake(answers):
-    """A mistake once, with each exercise where it was made. Equal counts are all shown, or none."""
+    """Each mistake once, with the exercises where it was made. Mistakes with equal counts are all
+    shown, or none."""
     made, tried = defaultdict(lambda: defaultdict(set)), defaultdict(set)
     for row in answers:
         if row["status"] != "not attempted":
@@ -443,7 +443,7 @@ def _by_mistake(answers):
 
 
 def _whole(sizes, most):
-    """How many of a falling list to show: about `most`, and all or none of those that are equal."""
+    """How many of a falling list to show: about `most`, with all or none of equal ones."""
     count = len(sizes)
     while count > most and (fewer := sizes.index(sizes[count - 1])):
         count = fewer
@@ -478,7 +478,7 @@ def _told(name, made_in):
 
 
 def _points(learners):
-    """How many of those who could be graded got how much, in tenths of all points."""
+    """How many of the graded learners got how much, in tenths of all points."""
     tenths = Counter(
         min(int(10 * one["points"] / one["of"]), 9)
         for one in learners
@@ -504,8 +504,8 @@ def _points(learners):
 
 
 def _alike(rows):
-    """Answers that are one but for names, notes and spaces. They are not judged: some exercises
-    have one answer.
+    """Answers that are the same except for names, notes and spaces. They are not judged, because
+    some exercises have only one answer.
     """
     groups = defaultdict(set)
     for row in rows:

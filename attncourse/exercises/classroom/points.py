@@ -1,4 +1,4 @@
-"""What answers are worth: points and a deadline, from a small file of the lecturer's."""
+"""What answers are worth: points and a deadline, from a small file that the lecturer writes."""
 
 import difflib
 import tomllib
@@ -55,7 +55,7 @@ def settings(path):
 
 
 def _is_time(deadline):
-    """Whether this is a moment that can be compared with a file's: no year 1."""
+    """Whether this moment can be compared with a file's: the year 1 can't."""
     try:
         return isinstance(deadline, datetime) and deadline.timestamp() is not None
     except (OverflowError, ValueError, OSError):
@@ -77,7 +77,7 @@ def _levels(path, given):
 
 
 def unknown(name, known, kind):
-    """A sentence on a word that nothing is called, with the nearest that something is."""
+    """A sentence on a word that names nothing, with the most similar word that does."""
     close = difflib.get_close_matches(name, list(known), 1, 0.5)
     return f'there is no {kind} called "{name}"' + (f"; did you mean {close[0]}?" if close else "")
 
@@ -108,8 +108,8 @@ def total(answers, points):
 
 
 def gradable(answers, points):
-    """Whether the points are the whole truth: not if a file, or an answer that nothing else makes
-    up for, was not graded.
+    """Whether the points are complete: not if a file was not graded, or an answer that nothing else
+    makes up for.
     """
     right = {row.get("exercise") for row in answers if row.get("share") == 1}
     lacking = [

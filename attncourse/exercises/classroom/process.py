@@ -1,8 +1,10 @@
-"""Looks after the process that runs one handed-in notebook, and ends it with all that it started.
+"""Watches the process that runs one handed-in notebook, and ends it with everything that it
 
-What ends the process, takes too long or too much memory, is left out of the next try: a cell, or an
-exercise. So it costs the learner that one alone. Where that happens too often, only imports and
-definitions are run.
+started. A cell or an exercise that ends the process, or takes too long or too much memory, is left
+
+out of the next try, so it costs the learner only that one. If this happens too often, only imports
+
+and definitions are run.
 """
 
 import base64
@@ -23,7 +25,7 @@ from ..engine.find import exercises
 from . import sandbox, verdict
 from .source import chapters
 
-TRIES, MOST_LEFT_OUT = 60, 8  # all tries, and those with all of the cells
+TRIES, MOST_LEFT_OUT = 60, 8  # all tries, and the tries with all of the cells
 EXERCISE_SECONDS = 60
 GRACE = 3  # seconds beyond a limit that the process itself should keep
 LONGEST_LINE, LONGEST_REPORT, LONGEST_OF_ALL, MOST_EVENTS = 1 << 20, 32 << 20, 128 << 20, 10_000
@@ -32,11 +34,11 @@ MOST_NOTED, MOST_NAMED, MOST_KEPT, MOST_QUOTED = 20, 8, 48 << 20, 3
 
 
 class Stopped(Exception):
-    """Ctrl-C, seen while a notebook is run."""
+    """Ctrl-C while a notebook is run."""
 
 
 class Stop:
-    """While it lasts Ctrl-C waits until everything that was begun can be ended."""
+    """Inside the block, Ctrl-C waits until everything that has begun can be ended."""
 
     asked = False
 
@@ -61,20 +63,20 @@ class Limits:
 
 @dataclass
 class Told:
-    """What a notebook says of one answer; its values are what counts."""
+    """What a notebook says about one answer; only its values count."""
 
     status: str
     mistakes: tuple = ()
     note: str = ""
     message: str = ""
     fingerprint: str = ""
-    graded: bool = True  # whether it came to that
+    graded: bool = True  # whether that was reached
     checked: bool = True  # whether this machine can check the exercise
 
 
 @dataclass
 class Result:
-    """What became of a notebook, by its own word."""
+    """What became of a notebook, according to itself."""
 
     answers: dict = field(default_factory=dict)  # {exercise: Told}
     values: dict = field(
@@ -245,7 +247,7 @@ class Process:
         return bool(new)
 
     def _take(self, event):
-        """One event. Nothing in it is believed before it is looked at."""
+        """One event. Nothing in it is believed before it is checked."""
         [(kind, told)] = event.items()
         known, result = exercises(), self.result
         if kind == "done":
@@ -299,7 +301,7 @@ def text(told, longest):
 
 
 def _how(code):
-    """What an exit code tells; bubblewrap gives 128 and the signal's number."""
+    """What an exit code means; bubblewrap gives 128 plus the signal's number."""
     number = -code if code < 0 else code - 128
     try:
         return f"ended the process ({signal.Signals(number).name})"
@@ -335,7 +337,7 @@ def _family(first, seen):
 
 
 def _files_in_memory(family):
-    """Bytes of what memfd_create has made: they belong to no process's own memory."""
+    """Bytes of what memfd_create has made, which count as no process's own memory."""
     found = {}
     for pid in family:
         with contextlib.suppress(OSError):

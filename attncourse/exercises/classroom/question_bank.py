@@ -10,7 +10,7 @@ from pathlib import Path
 from ..engine.questions import SYMBOL, by_chapter
 
 CATEGORY = "Questions to predict"
-CONTROLS = re.compile(r"[\\~=#{}:]")  # what GIFT reads as more than a character
+CONTROLS = re.compile(r"[\\~=#{}:]")  # characters that mean something in GIFT
 COLUMNS = ("chapter", "name", "question", *"abcd", "right", *(f"because_{x}" for x in "abcd"))
 
 
@@ -43,7 +43,7 @@ def controlled(text):
 
 def as_html(text):
     """`code` and *emphasis* as in Markdown, and symbols such as d_k as Moodle's formulas."""
-    parts = re.split(r"`([^`]+)`", text)  # plain text and code take turns
+    parts = re.split(r"`([^`]+)`", text)  # plain text and code alternate
     parts[::2] = map(with_formulas, parts[::2])
     parts[1::2] = [f"<code>{escape(code, quote=False)}</code>" for code in parts[1::2]]
     return "".join(parts)

@@ -1,9 +1,7 @@
-"""Notes what a notebook reaches for outside its sandbox, as far as Python sees it. Used inside the
-sandbox.
-
-The sandbox refuses all of it; this only lets the lecturer know. Python's audit events tell
-(https://docs.python.org/3/library/audit_events.html); code that calls the kernel itself is not
-seen.
+"""Records what a notebook reaches for outside its sandbox, as far as Python sees it. Used inside
+the sandbox. The sandbox refuses all of it; this only lets the lecturer know. It uses Python's audit
+events (https://docs.python.org/3/library/audit_events.html); code that calls the kernel itself is
+not seen.
 """
 
 import os
@@ -38,7 +36,7 @@ MOST, LONGEST = 20, 120
 
 
 def watch(tell):
-    """From here on tell each thing that is reached for, once, in a few words."""
+    """From here on report each thing that is reached for, once, in a few words."""
     told, process, absolute = set(), os.getpid(), os.path.abspath
     home, readable = absolute(os.environ["HOME"]), _readable()
 
@@ -49,7 +47,7 @@ def watch(tell):
                 told.add(words)
                 tell(words)
         except Exception:
-            pass  # whatever a cell hands over, it is not to end here
+            pass  # whatever a cell hands over must not end the run here
 
     sys.addaudithook(hook)
 

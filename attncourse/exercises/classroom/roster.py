@@ -1,7 +1,7 @@
 """The lecturer's table of the class: finds each learner's row, and writes the grades into a copy.
 
-Only the grades' cells change. All else comes back as it was: encoding, separator, quotes, line
-ends.
+Only the grades' cells change. Everything else comes back as it was: encoding, separator, quotes,
+line ends.
 """
 
 import codecs
@@ -75,14 +75,14 @@ BOMS = (
     (codecs.BOM_UTF16_BE, "utf-16-be"),
 )
 TEST_STUDENT = "student, test"  # Canvas's own
-NO_LETTERS = (  # what platforms take out of a name when they make a file's name of it
+NO_LETTERS = (  # what platforms remove from a name to make a file name of it
     "'’‘ʼ`´\"&<>|:\\/"
 )
 
 
 @dataclass
 class Row:
-    """A line of the table: its cells as they stand in the file, and what ends it."""
+    """A line of the table: its cells as they stand in the file, and the line's end."""
 
     cells: list
     end: str
@@ -96,7 +96,7 @@ class Row:
 
 @dataclass
 class Placed:
-    """Which row is whose: {number of the hand-in: row}, and sentences on those who have none."""
+    """Who has which row: {number of the hand-in: row}, and sentences on those who have none."""
 
     rows: dict = field(default_factory=dict)
     said: dict = field(default_factory=dict)  # {number of the hand-in: why it has no row}
@@ -106,7 +106,7 @@ class Placed:
 
 
 class Roster:
-    """A learning platform's table of the class, which gets its column of grades filled in."""
+    """A learning platform's table of the class, whose column of grades is filled in."""
 
     def __init__(self, path, assignment="Exercises"):
         self.path, self.assignment = path, assignment
@@ -213,7 +213,7 @@ class Roster:
         return [n for n, name in enumerate(known) if name in NAMES][:1]
 
     def _check_numbers(self):
-        """The maximum must be a number: a grade on a scale of words cannot be computed."""
+        """The maximum must be a number, because a grade on a scale of words cannot be computed."""
         for row in self.learners if self.maximum is not None else []:
             most = row.value(self.maximum)
             if most and most != "-" and number(most) is None:
@@ -223,7 +223,7 @@ class Roster:
                 )
 
     def _check_assignment(self):
-        """Canvas writes an assignment's number behind its name; nobody types that."""
+        """Canvas writes an assignment's number after its name; nobody types that."""
         self.own = [n for n, name in enumerate(self.columns) if name == self.assignment]
         if self.platform == "Canvas" and not self.own:
             self.own = [
@@ -259,7 +259,7 @@ class Roster:
         )
 
     def knows(self, name):
-        """Whether somebody in the table is called so, whatever the order of the words."""
+        """Whether somebody in the table has this name, whatever the order of its words."""
         return any(_same(name, self._name(row)) for row in self.learners)
 
     def place(self, handed_in):
@@ -268,9 +268,7 @@ class Roster:
         numbers = self._numbers(handed_in)
         known = [self.knows(name) for name in names]
 
-        def agrees(
-            n, row
-        ):  # where the numbers count, two people of one name are told apart by them
+        def agrees(n, row):  # if the numbers count, they tell apart two people of the same name
             return not numbers[n] or self._number(row) == numbers[n]
 
         for fit in (
@@ -295,7 +293,7 @@ class Roster:
         return placed
 
     def _place_by(self, fit, placed, count):
-        """Give each row that fits one hand-in alone to it; say of the others what they share."""
+        """Give each row that fits only one hand-in to it; say what the others share."""
         taken = {id(row) for row in [*placed.rows.values(), *placed.doubtful]}
         free = [row for row in self.learners if id(row) not in taken]
         waiting = [n for n in range(count) if n not in placed.rows and n not in placed.said]
@@ -378,7 +376,7 @@ class Roster:
         )
 
     def _with(self, row, column, text):
-        """The row with this text in a column, in quotes where it needs them or all have them."""
+        """The row with this text in a column, in quotes if it needs them or all have them."""
         quoted = any(row.cells) and all(cell.startswith('"') for cell in row.cells if cell)
         if quoted or re.search(f'[{re.escape(self.separator)}"\r\n]', text):
             text = '"' + text.replace('"', '""') + '"'
@@ -407,7 +405,8 @@ def _decoded(path):
 
 
 def _separated(text):
-    """(a first line such as "sep=;" that spreadsheets write, the rest, what parts its cells)."""
+    """(a first line such as "sep=;" that spreadsheets write, the rest, what separates its
+    cells)."""
     if mark := re.match(r"sep=([,;\t])\r?\n", text):
         return mark[0], text[mark.end() :], mark[1]
     first = re.sub(r'"(?:[^"]|"")*"', "", text).lstrip().partition("\n")[0]
@@ -415,7 +414,7 @@ def _separated(text):
 
 
 def _rows(text, separator):
-    """The table's lines, cell by cell, as they stand in the text: nothing of it gets lost."""
+    """The table's lines, cell by cell, as they stand in the text: nothing gets lost."""
     outside = f"[^{re.escape(separator)}\r\n]*"
     cell = re.compile(f'"(?:[^"]|"")*"{outside}|{outside}')
     at, cells = 0, []
@@ -457,7 +456,7 @@ def _same(name, other):
 
 
 def _made_of(word, words):
-    """Whether the words in some order, one after the other and each once, give this word."""
+    """Whether the words joined in some order, each used once, give this word."""
     return (
         word == ""
         if not words
@@ -469,7 +468,8 @@ def _made_of(word, words):
 
 
 def _looks_like_names(filled, column):
-    """Whether the column that may hold names does, and no status that is the same for most."""
+    """Whether the column that may hold names does, rather than a status that is the same for
+    most."""
     found = {row.value(column) for row in filled}
     return 2 * sum(bool(re.fullmatch(r"[^\d@]*[^\W\d_][^\d@]*", name)) for name in found) > len(
         filled
@@ -477,7 +477,7 @@ def _looks_like_names(filled, column):
 
 
 def number(text):
-    """100,00 and 1,000.00 as numbers; None for what is none."""
+    """100,00 and 1,000.00 as numbers; None for anything else."""
     text = (text or "").strip()
     if not re.fullmatch(NUMBER, text):
         return None

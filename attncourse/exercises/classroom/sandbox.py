@@ -1,8 +1,8 @@
-"""The sandbox that a notebook runs in: bubblewrap's, with Python and its packages in it, and
-nothing else.
+"""The sandbox that a notebook runs in: bubblewrap's, with Python and its packages and nothing else
+in it.
 
 bubblewrap (https://github.com/containers/bubblewrap) gives a process its own namespaces: it sees
-no file but what is mounted here, no other process, no network. A filter of system calls closes what
+only the files mounted here, no other process and no network. A filter of system calls closes what
 would take memory that no limit counts.
 """
 
@@ -72,7 +72,7 @@ def problem():
 
 
 def command(rules=None):
-    """The command that runs notebook.py; in the sandbox if the file number of the filter's rules is
+    """The command that runs notebook.py, in the sandbox if the file number of the filter's rules is
     given.
     """
     start = START.format([str(ROOT), *_search_path()])
@@ -124,7 +124,7 @@ def prefix(rules):
 
 
 def environment(home):
-    """Nothing of the lecturer's environment: it may hold passwords."""
+    """Nothing from the lecturer's environment, which may hold passwords."""
     threads = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), "1")
     return dict(
         threads,
@@ -156,9 +156,7 @@ def _mounts():
 
 
 def _settings():
-    """Nothing in place of the kernel's settings: those in /proc belong to root, also in here where
-    root grades.
-    """
+    """Hides the kernel's settings: those in /proc belong to root, even in here if root grades."""
     for entry in sorted(os.scandir("/proc"), key=lambda entry: entry.name):
         if entry.is_dir(follow_symlinks=False) and not entry.name.isdigit():
             yield from ("--size", "4096", "--tmpfs", entry.path, "--remount-ro", entry.path)
@@ -170,8 +168,8 @@ def _settings():
 def interpreter():
     """The paths of Python, of the packages that it finds, and of this distribution.
 
-    Of an environment's folder only what Python needs: people keep other things in it, such as what
-    a class hands in.
+    Only what Python needs from an environment's folder: people keep other things in it, such as
+    what a class hands in.
     """
     own = {
         os.path.join(place, name)
@@ -204,7 +202,7 @@ def within(path):
 
 
 def _search_path():
-    """sys.path without the folder that the command runs in, and without whatever else somebody
+    """sys.path without the folder that the command runs in, and without anything else that was
     added.
     """
     own = (sys.prefix, sys.base_prefix, site.getuserbase())

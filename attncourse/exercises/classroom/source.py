@@ -15,7 +15,7 @@ from pathlib import Path
 from ..sandbox.statements import UNREADABLE, as_python, is_open, lines
 
 LEAST = 3  # a notebook with one in so many of a chapter's cells is that chapter
-SHORT = 40  # nodes of a syntax tree: answers of so few are alike by themselves
+SHORT = 40  # nodes of a syntax tree: answers with so few are alike anyway
 
 
 class Unusable(Exception):
@@ -38,8 +38,8 @@ def cells(content):
 
 
 def statements(content):
-    """A .py file as cells: at the marks of Jupytext, VS Code, Spyder or nbconvert, else a statement
-    each.
+    """A .py file as cells: cut at the marks of Jupytext, VS Code, Spyder or nbconvert, else one per
+    statement.
     """
     try:
         text = content.decode("utf-8-sig")
@@ -65,8 +65,8 @@ def _from_export(cell):
 
 
 def _one_by_one(text):
-    """The top-level statements, so that one that fails costs itself alone; all in one if the text
-    is no Python.
+    """The top-level statements, so that one that fails costs only itself; all in one if the text
+    isn't Python.
     """
     try:
         nodes = ast.parse(text).body
@@ -96,7 +96,7 @@ def checked_in(source):
     return re.findall(r"\bcheck\([ \t]*[\"'](\w+)[\"'][ \t]*,[ \t]*(\w+)", source)
 
 
-# ---------------------------------------------------------------- what the book itself says
+# ---------------------------------------------------------------- the book's own cells
 
 
 def mark(source):
@@ -108,7 +108,7 @@ def mark(source):
 def chapters():
     """{chapter: [(mark, names that it leaves open) of each code cell]}, if the chapters are here.
 
-    They lie beside the package in a clone, and are not part of what pip installs.
+    They are beside the package in a clone, but pip doesn't install them.
     """
     found = {}
     for path in sorted(Path(__file__).resolve().parents[3].glob("chapters/*.ipynb")):
@@ -119,7 +119,7 @@ def chapters():
 
 
 def left_open(source):
-    """The functions in a cell whose body is only `...`: those that a learner is to write."""
+    """The functions in a cell whose body is only `...`: those that a learner should write."""
     try:
         nodes = ast.parse(as_python(source)).body
     except UNREADABLE:
@@ -132,7 +132,7 @@ def books_own(sources, known):
     words).
 
     A cell is the chapter's if it stands in its place there: a learner may well write what the book
-    says elsewhere. The second is names whose open function is gone, and which no other cell
+    says elsewhere. The second part is the names whose open function is gone and which no other cell
     defines.
     """
     marks = [mark(source) for source in sources]
@@ -146,7 +146,7 @@ def books_own(sources, known):
         for n in range(block.size)
     ]
     if LEAST * len(same) < len(chapter):
-        return set(), set()  # it is no chapter that was handed in
+        return set(), set()  # what was handed in isn't a chapter
     own, kept = {number for _, number in same}, {number for number, _ in same}
     gone = {name for n, (_, names) in enumerate(chapter) if n not in kept for name in names}
     others = (source for number, source in enumerate(sources) if number not in own)
@@ -157,7 +157,7 @@ def needed(sources, own, names=()):
     """{number of a cell of the book's own: its statements that checks, these names and the other
     cells rest on}.
 
-    What a chapter shows, trains or starts takes time, and no answer needs it.
+    What a chapter shows, trains or starts takes time, but no answer needs it.
     """
     trees, wanted = {}, {"os", "sys", *names}
     for number, source in enumerate(sources):
@@ -178,7 +178,7 @@ def needed(sources, own, names=()):
 
 
 def _uses(node):
-    """The names that a statement looks up; of a function those that it has not itself."""
+    """The names that a statement looks up; for a function those that it doesn't define itself."""
     found = [one for one in ast.walk(node) if isinstance(one, ast.Name)]
     own = {one.arg for one in ast.walk(node) if isinstance(one, ast.arg)}
     if isinstance(node, ast.FunctionDef):
@@ -200,8 +200,8 @@ def bound_by(node):
 
 
 def definitions(nodes):
-    """The statements that a notebook needs for its answers; all else that a cell does is left
-    out.
+    """The statements that a notebook needs for its answers; everything else that a cell does is
+    left out.
     """
     kinds = (ast.Import, ast.ImportFrom, ast.FunctionDef, ast.ClassDef)
     return [node for node in nodes if isinstance(node, kinds) or _is_check(node)]
@@ -220,7 +220,7 @@ def _is_check(node):
 
 
 class Renamed(ast.NodeTransformer):
-    """A function's arguments and variables under numbers instead of names, without notes and
+    """Replaces the names of a function's arguments and variables by numbers, and drops notes and
     docstrings.
     """
 

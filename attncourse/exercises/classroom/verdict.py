@@ -1,7 +1,5 @@
 """Whether an answer is right: the grader's own process compares the values that came out of the
-sandbox.
-
-It looks at them with the engine that `check` uses, so that both say the same of whatever a function
+sandbox. It uses the same engine as `check`, so that both say the same about whatever a function
 returns.
 """
 
@@ -46,7 +44,7 @@ BY_ITSELF = (
     NEG_INF,
     SMALL,
 )  # aspects that only ask for a dtype or an extreme
-# mistakes that no value shows: they are the notebook's word
+# mistakes that no value shows: here the notebook has to be believed
 UNSEEN = tuple(
     mistake.name
     for mistake in (
@@ -132,7 +130,7 @@ def _level(exercise, told, seen):
     returned = [one for one in seen if one.values]
     if not mistake or others or not returned:
         return OTHERWISE
-    if mistake in unseen:  # then all the rest is to be right
+    if mistake in unseen:  # then everything else has to be right
         return ONE_MISTAKE if all(_is_right(exercise, one) for one in returned) else OTHERWISE
     # a list or a dtype that is named beside a wrong value doesn't account for that value
     by_own_numbers = not any(mistake in one.marks for one in seen) and (
@@ -151,7 +149,7 @@ def _audited(exercise):
 
 
 def _explains(exercise, seen):
-    """The names of the mistakes that account for all of these values; None if none do."""
+    """The names of the mistakes that explain all of these values; None if none do."""
     finding = explain(exercise, seen)
     return None if unexplained(exercise, seen, finding) else message.names(finding)
 
@@ -195,9 +193,7 @@ def answer(told):
 
 
 def kept(told):
-    """How many letters it takes to keep a reported value; 0 for one that is not worth it, whatever
-    is in it.
-    """
+    """How many letters it takes to keep a reported value; 0 for one that isn't worth keeping."""
     if type(told) is not dict:
         return 0
     words = list(told.values())

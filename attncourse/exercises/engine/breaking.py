@@ -72,8 +72,8 @@ def _problem(page):
 
 
 def expose(name, *args, **named):
-    """Print a wrong program and the inputs that it takes; or, with an input, whether that exposes
-    the program, by how much, and whether a smaller one does it too.
+    """Print a wrong program and the inputs that it takes; or, given an input, whether it exposes
+    the program, by how much, and whether a smaller one does so too.
     """
     print(exposed(name, *args, **named))
 
@@ -155,7 +155,7 @@ def _told(problem, inputs, returned, expected, gap):
 
 
 def _without_bound(returned, expected):
-    """How far apart, where no number can say it."""
+    """How far apart, if no number can say it."""
     at = _farthest(returned, expected)
     return f"with {number(returned[at])} where {number(expected[at])} is right"
 
@@ -169,7 +169,7 @@ def _where(returned, expected):
 
 
 def _compared(inputs, least):
-    """Whether a smaller input does it too, and in what it is smaller."""
+    """Whether a smaller input does it too, and in what way it is smaller."""
     own, best = size(inputs), size(least)
     if own < best:
         return "That is even smaller than the smallest input that our own search has found."
@@ -203,7 +203,7 @@ def _counted(count, thing):
 
 
 def _shown(inputs, *results):
-    """The input and what comes out, a line each."""
+    """The input and what comes out, one line each."""
     lines = [as_text(name, value, most=SHOWN) for name, value in inputs.items()]
     for label, array in results:
         few = array.size <= SHOWN

@@ -31,8 +31,8 @@ CLOSING = (
 
 
 def body(part):
-    """The page of one part below its heading. A mistake is told where it first comes up, and named
-    where it comes again.
+    """The page of one part below its heading. A mistake is explained where it first occurs, and
+    only named afterwards.
     """
     first, lines = {}, []
     for exercise in exercises().values():
@@ -47,7 +47,7 @@ def body(part):
 
 
 def mistakes(exercise):
-    """Those of its entries, and those that its audits name."""
+    """The mistakes of its entries, and those that its audits name."""
     named = [
         audit.__globals__.get(name) for audit in exercise.audits for name in audit.__code__.co_names
     ]
@@ -87,9 +87,7 @@ def section(exercise, known):
 
 
 def entries(mistakes):
-    """A line for each mistake; those that are wrong for one reason, and led out of by one question,
-    share theirs.
-    """
+    """A line for each mistake; mistakes with the same reason and the same question share them."""
     alike = {}
     for mistake in mistakes:
         alike.setdefault((mistake.why, mistake.ask), []).append(mistake)
@@ -101,5 +99,5 @@ def entries(mistakes):
 
 
 def escaped(text):
-    """Plain text as Markdown: no star, underscore or bracket of it is markup."""
+    """Plain text as Markdown: its stars, underscores and brackets aren't markup."""
     return re.sub(r"([\\*_<\[\]`$])", r"\\\1", text)

@@ -1,8 +1,8 @@
 """Mistakes that every exercise has without an entry: an argument, a step's result or the answer
 changed in a plain way.
 
-They are tried only where no known mistake explains all. Each says what the answer does, which is
-true however the code is written: "The last key does not count."
+They are tried only if no known mistake explains everything. Each says what the answer does, which
+is true however the code is written: "The last key does not count."
 """
 
 import dataclasses
@@ -69,7 +69,7 @@ ROLE = "Each argument has its own role in the definition."
 
 def _combined(change):
     """Changes of the mask, in its full shape; dead rows are those of the mask as it is now, or as
-    it was.
+    it was before.
     """
     given = {}
 
@@ -84,8 +84,8 @@ def _combined(change):
 
 
 def _masked(change):
-    """The same of lines: the mask in the scores' shape, and the line "alive", the rows that are not
-    dead.
+    """The same for lines: the mask in the scores' shape, and the line "alive", the rows that are
+    not dead.
     """
     given = {}
 
@@ -163,7 +163,9 @@ class Operators:
         for i in self.numbers:
             self._misread_number(i)
         found = {}
-        for mistake in self.found:  # the same said of an argument and of the answer is one mistake
+        for (
+            mistake
+        ) in self.found:  # the same statement about an argument and about the answer is one mistake
             known = found.get(mistake.name, dataclasses.replace(mistake, change=()))
             found[mistake.name] = dataclasses.replace(
                 known, change=known.variants + mistake.variants
@@ -489,7 +491,7 @@ class Operators:
                 )
         for step, name in reversed(
             self.exercise.makes().items()
-        ):  # of steps that show alike the last is the plainest
+        ):  # of steps that look alike the last is the plainest
             alone = self.exercise.steps[step].one_a_row
             self._changed(name, lambda change, step=step: (self.inside(step, change),), "s", alone)
             self._along(step, name)

@@ -22,14 +22,14 @@ TOLERANCE = {
 
 
 MOST_ALTERNATIVES = (
-    2  # mistakes, or pairs of them, that a message lists where nothing tells which it is
+    2  # mistakes, or pairs of them, that a message lists if they can't be told apart
 )
 LEFT_OPEN = 3  # aspects that an explanation may leave open; one that leaves more is a coincidence
 
 
 @dataclass
 class Seen:
-    """What came of one case: arrays, a failure, or a phrase for anything else."""
+    """The result of one case: arrays, a failure, or a phrase for anything else."""
 
     case: object
     index: int
@@ -61,7 +61,7 @@ class Finding:
 
 
 def tolerance(case, dtype, extreme, imprecise=False):
-    # small numbers are no business of a dtype that cannot hold them
+    # small numbers don't matter in a dtype that cannot hold them
     narrow = isinstance(case.relative, EachByItself) and WIDTHS.get(dtype, 64) < 32
     if case.relative and not narrow:
         return case.relative
@@ -75,7 +75,7 @@ def tolerance(case, dtype, extreme, imprecise=False):
 
 
 def fit_shape(values, shape):
-    """The values in this shape if the two differ by axes of length 1 alone, else None."""
+    """The values in this shape if the two differ only by axes of length 1, else None."""
     if values.shape == shape:
         return values
     squeezed = [n for n in values.shape if n != 1] == [n for n in shape if n != 1]
@@ -83,8 +83,8 @@ def fit_shape(values, shape):
 
 
 class Kept:
-    """A function of an array whose result is kept as long as the array lives: the predictions of an
-    exercise are compared with answer after answer.
+    """A function of an array whose result is kept as long as the array lives, because the
+    predictions of an exercise are compared with many answers.
     """
 
     def __init__(self, function):
@@ -105,7 +105,8 @@ class Kept:
         return found
 
     def forget(self, place, of):
-        """Take out what was kept of an array that is gone, unless another has its place by now."""
+        """Remove what was kept for an array that is gone, unless another array has its place by
+        now."""
         if self.known.get(place, (None,))[0] is of:
             del self.known[place]
 
@@ -128,7 +129,8 @@ def rows_of(b):
 
 
 def close_rows(a, b, relative):
-    """One boolean a row (last axis): equal up to the tolerance, NaN and infinities in place.
+    """One boolean per row (last axis): equal up to the tolerance, with NaN and infinities in the
+    same places.
 
     The tolerance is relative to the row's largest number, and to each one if it is an EachByItself.
     """
@@ -148,19 +150,19 @@ def close_rows(a, b, relative):
 
 
 def first_differs(a, b, relative):
-    """Whether the first entries tell already that not all rows are close: most pairs end here."""
+    """Whether the first entries already show that not all rows are close: most pairs end here."""
     return bool(b.size) and bool(abs(float(a.flat[0]) - float(b.flat[0])) > relative * highest(b))
 
 
 def negligible(values, reference, relative):
-    """Whether all values are 0 beside the reference, but for rounding."""
+    """Whether all values are 0 compared with the reference, up to rounding."""
     limit = 0.1 * relative * highest(reference)
     return bool(np.isfinite(limit) and highest(values) <= limit)
 
 
 def nothing_left(exercise, cases):
-    """Whether an answer in floating point is 0 in all these cases, but for rounding, where it
-    should not be.
+    """Whether an answer in floating point is 0 in all these cases, up to rounding, where it should
+    not be.
     """
     pairs = [
         (values, part, tolerance(seen.case, dtype, seen.case.extreme))
@@ -181,7 +183,7 @@ def compare_part(values, dtype, predicted, reference, case, imprecise):
         return 0
     relative = tolerance(case, dtype, case.extreme, imprecise)
     floats = values.dtype.kind == predicted.dtype.kind == "f"
-    if floats and negligible(predicted, reference, relative):  # rounding is all that is left of it
+    if floats and negligible(predicted, reference, relative):  # only rounding is left of it
         return 2 * negligible(fitted, reference, relative)
     if floats and not case.extreme and first_differs(fitted, predicted, relative):
         return 0
@@ -224,7 +226,7 @@ def _finite_rows(array):
 
 
 def compare(seen, predicted, reference, imprecise=False):
-    """How well a prediction fits what was seen: 2, 1 or 0 as in compare_part."""
+    """How well a prediction fits the observed result: 2, 1 or 0 as in compare_part."""
     if isinstance(predicted, Failure):
         return _compare_failures(seen.failure, predicted)
     if seen.failure:
@@ -270,7 +272,7 @@ def same(first, second, case):
 
 
 class Matcher:
-    """Holds what was seen on all cases against every hypothesis about it."""
+    """Compares what was seen on all cases with every hypothesis about it."""
 
     def __init__(self, exercise, seen, imprecise=False, alternatives=MOST_ALTERNATIVES):
         self.exercise, self.seen, self.imprecise, self.alternatives = (
@@ -283,7 +285,7 @@ class Matcher:
         screen = exercise.screen()
         self.screened = any(one.index == screen and one.case.aspect == PLAIN for one in seen)
         self.order = range(len(seen))
-        # what ends most comparisons comes first: the screen, ordinary input, what is wrong
+        # what ends most comparisons comes first: the screen, ordinary input, wrong cases
         self.order = sorted(
             self.order,
             key=lambda k: (seen[k].index != screen, seen[k].case.aspect != PLAIN, self.right(k)),
@@ -317,8 +319,8 @@ class Matcher:
         return self.level((), k) > 0
 
     def evident(self, hypothesis, missed):
-        """Whether each mistake of a hypothesis shows: without it, some explained case would not
-        be.
+        """Whether each mistake of a hypothesis shows: without it, some explained case would not be
+        explained.
         """
         explained = [k for k in self.order if k not in missed]
         return all(
@@ -338,7 +340,7 @@ class Matcher:
         case = self.seen[k].case
         if not same(predicted, self.exercise.predict(without, index), case):
             return True
-        # what costs digits shows in a narrow dtype alone
+        # what costs digits shows only in a narrow dtype
         return (
             case.extreme
             and case.dtype in ("float16", "float32")
@@ -370,8 +372,8 @@ class Matcher:
                 yield from group
 
     def _missed(self, hypothesis, most):
-        """The cases not explained; None if an ordinary one is, one speaks against it, or too
-        many.
+        """The unexplained cases; None if an ordinary case is among them, if one contradicts it, or
+        if they are too many.
         """
         missed = []
         for k in self.order:
@@ -406,7 +408,7 @@ class Matcher:
         if len(found) <= self.alternatives < len(self.exercise.mistakes):  # the simpler first
             found.sort(key=lambda chosen: sum(len(mistake.does) for mistake in chosen[0]))
         sets = [mistakes for mistakes, _ in found]
-        if len(sets) > self.alternatives:  # so many tell no more than what they share
+        if len(sets) > self.alternatives:  # so many say no more than what they share
             sets = [tuple(m for m in sets[0] if all(m in other for other in sets))]
         return {"sets": sets, "hypothesis": found[0][1]}
 
@@ -418,8 +420,8 @@ class Matcher:
         )
 
     def _visible(self, chosen):
-        """Whether each mistake that shows on ordinary input when alone shows there beside the
-        others too.
+        """Whether each mistake that shows on ordinary input when it is alone also shows there
+        beside the others.
         """
         members = chosen[1]
         plain = [
@@ -474,8 +476,8 @@ class Matcher:
         """How many mistakes the answer can prove: none if it is 0 throughout, or another finite
         number.
 
-        NaN or an exception throughout may prove one, and a kernel that writes nothing is told by
-        that. So may rounding errors alone: many pairs leave no more than these.
+        NaN or an exception throughout may prove one, which is how a kernel that writes nothing is
+        recognised. So may rounding errors alone: many pairs leave nothing else.
         """
         if nothing_left(self.exercise, self.seen) and not self.one_number():
             return 1
@@ -487,9 +489,9 @@ class Matcher:
         return int(not finite or self.exercise.library == "torch")
 
     def one_number(self):
-        """Whether the answer is NaN, or 0, or any one number throughout.
+        """Whether the answer is NaN, or 0, or any one number throughout. A mask may be True
 
-        A mask may be True throughout, and its shape wrong besides.
+        throughout and also have the wrong shape.
         """
         if self.exercise.dtype == "bool":
             return False
@@ -516,7 +518,7 @@ def explain(exercise, seen, others=()):
     """
     matcher = Matcher(exercise, seen)
     finding = matcher.finding(largest=1)
-    if exercise.in_words:  # no sum and no axis leads from one word to another
+    if exercise.in_words:  # sums and axes mean nothing for words
         others, finding = (), finding if finding.explained else matcher.finding()
     elif (
         not finding.explained
@@ -550,11 +552,11 @@ def by_operators(exercise, seen, complete=False):
     plain = [one for one in seen if one.case.aspect == PLAIN]
     finite = [any(np.isfinite(part.astype(float)).any() for part in one.values) for one in plain]
     if not all(one.values for one in plain) or 2 * sum(finite) <= len(plain):
-        return None  # an exception, or NaN throughout, would be explained by too many
+        return None  # too many would explain an exception, or NaN throughout
     if nothing_left(exercise, plain):
         return None  # so would rounding errors alone: by whatever makes the answer 0
     if any(generic.READ_TWICE.name in one.marks for one in seen):
-        return None  # what the second reading no longer found is missing because of that
+        return None  # because of that, the second reading misses what it no longer found
     if complete and any(np.isnan(part.astype(float)).any() for one in seen for part in one.values):
         return None  # NaN speaks for a mistake of its own
     if complete and not any(isinstance(a, np.ndarray) for a in plain[0].case.args):
@@ -651,13 +653,13 @@ def dtype_marks(exercise, i, case, values, dtype, part, mistaken):
             yield generic.leaks(dtype, exercise.library)
         elif dtype != case.dtype:
             yield generic.narrower(dtype, case.dtype)
-    # whole numbers that a named mistake makes anyway (a one-hot row) need no second name
+    # if a named mistake makes whole numbers anyway (a one-hot row), they need no second name
     elif values.dtype.kind in "biu" and not (mistaken and part.dtype.kind in "biu"):
         yield generic.integer(dtype, case.dtype)
 
 
 def add_aspects(finding, matcher):
-    """Name what an unexplained aspect alone tells: only for two axes, only for equal sizes."""
+    """Name what an unexplained aspect says by itself: only for two axes, only for equal sizes."""
     known = {**generic.ASPECTS, **matcher.exercise.aspects}
     if finding.sets or finding.explained:
         for aspect in finding.leftover:
@@ -689,8 +691,8 @@ def add_aspects(finding, matcher):
 
 
 def right_beside_square(matcher):
-    """Whether an aspect of other sizes is right throughout: then no two sizes are mixed up. A size
-    of 1 proves nothing.
+    """Whether an aspect with other sizes is right throughout: then no two sizes are mixed up. A
+    size of 1 proves nothing.
     """
     known = {s.case.aspect: [] for s in matcher.seen if s.case.aspect not in (PLAIN, SQUARE)}
     for s in matcher.seen:
@@ -715,8 +717,8 @@ def only_where(matcher):
 
 
 def tells(matcher, leftover, aspect):
-    """Whether an unexplained aspect is what is wrong, and not a symptom of another one: it stands
-    alone.
+    """Whether an unexplained aspect is itself what is wrong, rather than a symptom of another one:
+    it is the only one.
     """
     others = [
         s

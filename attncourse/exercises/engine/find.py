@@ -1,4 +1,4 @@
-"""The exercises that there are: entries/cNN_subject/NAME.py holds one of them as EXERCISE."""
+"""Finds the exercises: entries/cNN_subject/NAME.py holds one of them as EXERCISE."""
 
 import functools
 import importlib
@@ -9,7 +9,7 @@ from .. import entries
 
 @functools.cache
 def exercises():
-    """All exercises by name, in the order of the book: by chapter, and in a chapter by their
+    """All exercises by name, in the order of the book: by chapter, and within a chapter by their
     place.
     """
     found = sorted(_found(), key=lambda exercise: (exercise.chapter, exercise.place, exercise.name))

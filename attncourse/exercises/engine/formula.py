@@ -1,8 +1,6 @@
 """Reads the formula of a scalar answer: the learner's function is run on numbers that know their
-origin.
-
-What such an answer is made of, compared term by term with the reference, names any wrong formula:
-a term left out, a factor exchanged, a size fixed in the code.
+origin. Comparing it term by term with the reference names any wrong formula: a term left out, a
+factor exchanged, a size fixed in the code.
 """
 
 import itertools
@@ -15,7 +13,7 @@ from ..model import Mistake
 from ..sandbox.call import call
 from .explain import Finding, Matcher
 
-SIMPLE = 3  # differences that make a name each; more than that are shown as a formula
+SIMPLE = 3  # differences that get a name each; if there are more, the formula is shown
 
 
 class Polynomial(dict):
@@ -248,8 +246,8 @@ def in_letters(exercise, function, clock):
 
 
 def _holds(function, found, args, clock):
-    """Whether the formula that one input led to is that of others too: an absolute value, a
-    maximum or an if takes another way for other signs.
+    """Whether the formula found from one input holds for others too: an absolute value, a maximum
+    or an if takes another branch for other signs.
     """
     for seed in range(6):
         vectors = [
@@ -339,9 +337,7 @@ def _differences(found, wanted, names):
 
 
 def differences(found, wanted, names):
-    """What was done to one polynomial to make it another, as phrases; empty if that takes too many
-    words.
-    """
+    """What turns one polynomial into the other, as phrases; empty if that takes too many words."""
     for search in (_replaced, _multiplied, _terms):
         said = search(found, wanted, names)
         if said:
@@ -350,7 +346,7 @@ def differences(found, wanted, names):
 
 
 def _brackets(found, wanted, names):
-    """A factor of the whole sum that stands with a part of it alone: a sum without brackets."""
+    """A factor of the whole sum that multiplies only a part of it: a sum without brackets."""
     for k in _used(wanted):
         alone = Polynomial({powers: factor for powers, factor in found.items() if powers[k] == 1})
         rest = Polynomial({powers: factor for powers, factor in found.items() if not powers[k]})
@@ -373,7 +369,7 @@ def _used(polynomial):
 
 
 def _replacements(found, wanted):
-    """What may stand in place of an argument: nothing, another one, a number of the answer's."""
+    """What may replace an argument: nothing, another argument, a number from the answer."""
     numbers = {abs(Fraction(a) / b) for a in found.values() for b in wanted.values()} - {1}
     for k in _used(wanted):
         yield k, Fraction(1)
@@ -432,7 +428,7 @@ def _factor_said(wanted, k, power, name):
 
 
 def _terms(found, wanted, names):
-    """Terms left out, counted besides, or with another factor."""
+    """Terms left out, added, or with another factor."""
     missing = [term for term in wanted.items() if found.get(term[0]) != term[1]]
     extra = [term for term in found.items() if wanted.get(term[0]) != term[1]]
     said = []
@@ -448,7 +444,7 @@ def _terms(found, wanted, names):
 
 
 def _distance(old, new):
-    """How far two terms are apart: exponents that differ, and half a step for another
+    """How far apart two terms are: the exponents that differ, and half a step for another
     coefficient.
     """
     return sum(abs(a - b) for a, b in zip(old[0], new[0])) + (old[1] != new[1]) / 2

@@ -1,4 +1,5 @@
-"""Mistakes that every exercise shares: found beside the values, and named with any other."""
+"""Mistakes that every exercise shares: they are found apart from the values, and named together
+with any other."""
 
 import ast
 import textwrap
@@ -9,7 +10,7 @@ from ..model import FLOAT16, FLOAT32, LEADING, SQUARE, Mistake
 
 @dataclass(frozen=True, eq=False)
 class DtypeMistake(Mistake):
-    """A mistake of the answer's dtype: said in two sentences, after everything about its values."""
+    """A mistake in the answer's dtype: told in two sentences, after everything about its values."""
 
 
 # what may have widened an answer, by the library and the dtype: a kind of step in the code, and

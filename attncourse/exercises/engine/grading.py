@@ -114,7 +114,7 @@ def _grade(exercise, function, also=()):
 
 
 def _hopeless(seen):
-    """Nothing that more cases could add to."""
+    """Whether more cases could add nothing."""
     ends = (
         "TimeUp",
         "Blocked",
@@ -129,7 +129,7 @@ def _hopeless(seen):
 
 
 def judge(exercise, function, seen, n_bound, clock, also):
-    """The grade for what was seen, with the mistakes that are known before."""
+    """The grade for what was seen, with the mistakes known beforehand."""
     cases = exercise.all_cases()
     if _hopeless(seen[-1]):
         return _hopeless_grade(exercise, seen, source(function))
@@ -331,8 +331,8 @@ def check(name, function=NOT_GIVEN):
 
 
 def costs(exercise, function):
-    """What a right answer would cost on a chip, as text; it stays right whatever becomes of
-    that.
+    """What a right answer would cost on a chip, as text; the answer counts as right whatever
+    happens here.
     """
     if exercise.costs is None:
         return ""
@@ -349,7 +349,7 @@ def costs(exercise, function):
 
 
 def hint(name):
-    """Print the next hint of an exercise; the last one stays."""
+    """Print the next hint of an exercise; after the last one, print it again."""
     exercise, problem = usable_name(name)
     if exercise is None:
         print(message.wrap(problem))

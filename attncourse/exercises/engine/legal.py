@@ -1,5 +1,5 @@
 """Which inputs a problem takes: its page lists the arguments, and a sentence says what is wrong
-with an input that isn't one.
+with an input that doesn't fit.
 
 An item of the list is one of
 
@@ -14,7 +14,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-MOST = 1000  # numbers of an argument: a small input is what is asked for
+MOST = 1000  # numbers of an argument, because the problem asks for a small input
 ARRAY = re.compile(
     r"`(?P<name>\w+)`: (?P<kind>numbers|True and False) \((?P<axes>[\w, ]+?),?\)"
     r"(?:, at most (?P<limit>\d+) in size)?(?P<alive>, with a True in each row)?"

@@ -39,8 +39,8 @@ def wrap(text, indent=""):
 
 
 def number(x, digits=3, lowest=1e-14):
-    """A number as short as it can be read; whole ones without a point, and 0 for one below the
-    lowest. A word is quoted.
+    """A number in as few characters as are readable; whole ones without a point, and 0 for one
+    below `lowest`. A word is quoted.
     """
     if isinstance(x, str):
         return f'"{x}"'
@@ -144,8 +144,8 @@ def indented(line):
 
 
 def smallest(exercise, seen, wrong, parts=None):
-    """The lines that show the smallest wrong case of those tried: input, what was returned, what
-    was expected, of as many wrong parts of the answer.
+    """The lines that show the smallest wrong case tried: the input, what was returned and what was
+    expected, for as many wrong parts of the answer.
     """
     if not wrong:
         return ""
@@ -205,8 +205,8 @@ def _alike(args):
 
 
 def first_to_show(seen, wrong):
-    """The number of the smallest wrong case; an ordinary input is read first, unless it is too
-    large to read.
+    """The number of the smallest wrong case; an ordinary input comes first, unless it is too large
+    to read.
     """
     return min(wrong, key=lambda k: reading_order(seen, k))
 
@@ -238,7 +238,7 @@ def _difference(exercise, seen, wanted, parts=None):
     ):
         return [indented(f"returned {seen.other}")] + _expected(
             exercise, wanted
-        )  # right but for what holds it
+        )  # right except for what holds it
     names = exercise.part_names(wanted)
     found = []
     for i, (name, values, part, dtype) in enumerate(zip(names, seen.values, wanted, seen.dtypes)):
@@ -303,8 +303,8 @@ def _two(name, values, wanted, dtype, exercise, i, case, same):
 
 
 def _told_apart(values, wanted, relative):
-    """Both as text, with as many digits as it takes to see that they differ. Entries that agree
-    but for rounding are shown as the same, and those that should be 0 as 0.
+    """Both as text, with as many digits as it takes to see that they differ. Entries that agree up
+    to rounding are shown as the same, and those that should be 0 as 0.
     """
     values, wanted = np.asarray(values), np.asarray(wanted)
     if values.dtype.kind == wanted.dtype.kind == "f":
@@ -371,7 +371,7 @@ def properties(seen, wanted, names=(), everywhere=(), others=()):
     """Sentences about an answer that no known mistake explains.
 
     `everywhere` are the names of the parts that are right in all cases, and `others` are what came
-    and what was expected in the other cases: what isn't so there either isn't said.
+    and what was expected in the other cases: only what holds there too is said.
     """
     if seen.failure:
         return [f"It stops with {seen.failure.kind}."]
@@ -413,7 +413,7 @@ def tells_more(sentences):
 
 
 def factors(seen, wanted):
-    """A sentence if all these answers are wrong by a factor, another one from case to case."""
+    """A sentence if all these answers are wrong by a factor that differs from case to case."""
     found = [
         factor(one.values[0], right[0])
         for one, right in zip(seen, wanted)
@@ -502,7 +502,7 @@ def _factor(a, b):
         return ""
     if np.isclose(found, -1):
         return "Every entry has the wrong sign."
-    if number(found) == "1":  # nearly: nothing that a reader could see
+    if number(found) == "1":  # nearly: a reader couldn't see the difference
         return ""
     return f"Every entry is {number(found)} times the expected one."
 
@@ -578,7 +578,7 @@ def _tempered(a, b):
 
 
 def _signs(a, b):
-    negative = (a < 0) & np.isfinite(a)  # -inf is told as such
+    negative = (a < 0) & np.isfinite(a)  # -inf is reported as such
     return "Some entries are negative." if negative.any() and not (b < 0).any() else ""
 
 
@@ -758,7 +758,7 @@ REDUCED = re.compile(r"\b(sum|max|min|mean|amax|amin|median|norm|reduce)\(")
 
 
 def habit(failure):
-    """What NumPy has where the learner wrote what torch has, or ''."""
+    """NumPy's counterpart of what the learner took from torch, or ''."""
     missing = re.search(r"numpy.* has no attribute '(\w+)'", failure.text)
     if missing:
         return (
@@ -772,7 +772,7 @@ def habit(failure):
 
 
 def cause(failure, exercise, case=None):
-    """One sentence on why this exception comes, where that is known, on this case."""
+    """One sentence on why this exception occurs in this case, if that is known."""
     text, kind = failure.text, failure.kind
     if kind == "AxisError" and re.search(r"axis -\d", text):
         return (
@@ -951,10 +951,9 @@ ORDER = ("first", "second", "third", "fourth", "fifth")
 
 
 def mistake_lines(finding, first=False, brief=False):
-    """Paragraphs on the named mistakes, or only the first: what the answer does, the name, why it
-    is one; without the why where that leaves no room for an example.
-
-    What is wrong with the dtype alone is left to dtype_lines, unless nothing else is wrong.
+    """Paragraphs on the named mistakes, or only on the first: what the answer does, the name, why
+    it is a mistake; without the why if that leaves no room for an example. What is only wrong with
+    the dtype is left to dtype_lines, unless nothing else is wrong.
     """
     sure, either = common(finding.sets)
     texts = [(m.does, f"{m.name}. {m.why}") for m in sure]
@@ -997,7 +996,7 @@ def mistake_lines(finding, first=False, brief=False):
 
 
 def dtype_lines(finding, seen=()):
-    """What is wrong with the dtype, in two sentences, where that isn't all that is wrong."""
+    """What is wrong with the dtype, in two sentences, if something else is wrong too."""
     sure, either = common(finding.sets)
     found = [m for m in finding.generic.values() if isinstance(m, DtypeMistake)]
     if finding.explained and not sure and not either and len(found) == len(finding.generic):

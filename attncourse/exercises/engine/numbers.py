@@ -1,8 +1,10 @@
-"""Numbers that nobody listed: those in a learner's code, and those that an answer tells.
+"""Numbers that no page lists: those in a learner's code, and those that an answer reveals. A
 
-A mistake with `numbers` gets further variants from the first. The second are factors and offsets of
-an answer or an argument, held against the sizes of the case, and the one number of an exercise's
-`fitted` mistakes.
+mistake with `numbers` gets further variants from the first kind. The second kind are factors and
+
+offsets of an answer or an argument, compared with the sizes of the case, and the one number of an
+
+exercise's `fitted` mistakes.
 """
 
 import dis
@@ -19,12 +21,12 @@ from .changes import Operators, reference, sizes, upper
 
 # ---------------------------------------------------------------- in the code
 
-MOST_NUMBERS = 8  # more of them are a table, not the few that a mistake is made of
+MOST_NUMBERS = 8  # more than these are a table rather than the few that a mistake is made of
 EVERYWHERE = (0, 1, -1, 2, -2, 0.5, -0.5)  # axes and exponents
 
 
 def numbers_in(function):
-    """The numbers written in a function and in those of its module that it calls, but for those
+    """The numbers written in a function and in those of its module that it calls, except for those
     found everywhere.
     """
     found, met = {}, set()
@@ -97,7 +99,7 @@ def _written(powers):
 
 
 def _formulas(names):
-    """(text, {name: exponent}) of the formulas that a factor is held against."""
+    """(text, {name: exponent}) of the formulas with which a factor is compared."""
     for name in names:
         for exponent in EXPONENTS:
             yield ((name, exponent),)
@@ -177,7 +179,7 @@ def difference(a, b):
 def read_number(error, negative=True):
     """The number at which an error vanishes, or None: a coarse grid, then the golden section.
 
-    A negative one only where no positive one does as well: a square has both.
+    A negative one only if no positive one does as well: a square has both.
     """
     grid = np.geomspace(1e-6, 1e12, 109)
     tried = {float(number): error(number) for number in (*grid, *(-grid if negative else ()))}
@@ -200,7 +202,7 @@ def read_number(error, negative=True):
 
 
 def scaled_formula(exercise, numbers):
-    """As formula, with a constant besides."""
+    """Like formula, with an additional constant."""
     found = formula(exercise, numbers)
     known = {case: sizes(exercise, case) for case in numbers}
     names = [
@@ -217,7 +219,7 @@ def scaled_formula(exercise, numbers):
 
 
 class Factors:
-    """Factors and offsets, of the answer or of one argument, as an answer tells them."""
+    """Factors and offsets, of the answer or of one argument, as an answer reveals them."""
 
     def __init__(self, exercise, seen):
         self.exercise = exercise
@@ -330,7 +332,7 @@ class Factors:
         )
 
     def _error(self, one, i, number):
-        """How far the answer is from that for one argument multiplied."""
+        """How far the answer is from the answer for one argument multiplied."""
         args = [arg * number if k == i else arg for k, arg in enumerate(one.case.args)]
         return distance(one, lambda: reference(self.exercise, args))
 

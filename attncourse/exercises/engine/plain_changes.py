@@ -1,4 +1,4 @@
-"""The plain changes that are tried on any array: each a function, with the words that say it."""
+"""The plain changes that are tried on any array: each a function, with a phrase for it."""
 
 import numpy as np
 
@@ -9,7 +9,7 @@ def softmax(array):
 
 
 def cut(array, axis, part):
-    """This part of an axis; the array itself where it has no such axis."""
+    """This part of an axis; the array itself if it has no such axis."""
     if array.ndim < (axis + 1 if axis >= 0 else -axis):
         return array
     return array[(slice(None),) * (axis % array.ndim) + (part,)]

@@ -1,4 +1,5 @@
-"""The proof by table: which known mistakes are recognised, alone and in pairs, and false alarms.
+"""The proof by table: which known mistakes are recognised, alone and in pairs, and which right
+answers are refused.
 
 A mistake's answer here is the reference itself, changed by the mistake; tests/exercise_answers/
 holds answers written the way learners write them.
@@ -82,7 +83,7 @@ FORM = {generic.AXIS_KEPT.name, generic.AXIS_DROPPED.name}
 
 
 def verdict(exercise, hypothesis):
-    """How the answer of a hypothesis is named.
+    """What `check` calls the answer of a hypothesis.
 
     "exact": these mistakes. "either": these or others that predict the same. "simpler": fewer
     mistakes that predict the same, but for an axis of length 1. "blank": no name, for an answer
@@ -145,7 +146,7 @@ def prove_pairs(exercise, limit=None):
 
 @dataclass(frozen=True)
 class Entry:
-    """An answer a learner might give, and what must be said of it."""
+    """An answer that a learner might give, and what must be said about it."""
 
     exercise: str
     function: object
@@ -213,9 +214,7 @@ PROGRAMMING = (
 
 
 def problems(exercise):
-    """Sentences about what is wrong with an entry itself: axes that are missing, changes that
-    cannot run.
-    """
+    """Sentences about what is wrong with an entry itself: missing axes, changes that cannot run."""
     cases = exercise.all_cases()
     for name, arg in zip(exercise.parameters, cases[0].args):
         if isinstance(arg, np.ndarray) and len(exercise.labels(name)) == 0:
@@ -250,7 +249,7 @@ RECORD = ANSWERS.parent / "proofs.txt"
 
 
 def table(chosen=(), limit=SAMPLE):
-    """The proof as text, an exercise a line; then what is not told apart, and why."""
+    """The proof as text, one line per exercise; then what can't be told apart, and why."""
     answers = load_answers()
     lines, remarks = [COLUMNS.format(*HEADER)], []
     for exercise in exercises().values():
@@ -287,7 +286,8 @@ def recorded():
 
 
 def record(chosen=()):
-    """Write the table's numbers into tests/proofs.txt, those of other exercises as they were."""
+    """Write the table's numbers into tests/proofs.txt; those of other exercises stay as they
+    were."""
     proofs = recorded() if RECORD.exists() else {}
     answers = load_answers()
     for exercise in exercises().values():

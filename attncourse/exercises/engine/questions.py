@@ -1,4 +1,4 @@
-"""predict: questions that a reader answers before a cell does."""
+"""predict: questions that readers answer before a cell does."""
 
 import difflib
 import functools
@@ -35,7 +35,7 @@ def questions():
 
 
 def predict(name, choice=None):
-    """Print a question; or, with the letter of a choice, whether it is so and, if not, what it
+    """Print a question; or, given the letter of a choice, whether it is right and, if not, what it
     takes for granted.
     """
     question = questions().get(name) if isinstance(name, str) else None
@@ -56,7 +56,7 @@ def asked(question):
 
 
 def answered(question, letter):
-    """Whether this choice is so, and why."""
+    """Whether this choice is right, and why."""
     choice = question.lettered.get(str(letter).strip(" ().").lower())
     if choice is None:
         return _no_choice(question, letter)

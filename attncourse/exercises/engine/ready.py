@@ -1,7 +1,7 @@
 """Whether an answer is a ready-made function's: attnlib's own, or that of a library.
 
-Stand-ins take the place of these functions while a learner's function runs. What they give back is
-compared with the answer, and changed once: an answer that changes with it is made by it.
+Stand-ins replace these functions while a learner's function runs. What they return is compared with
+the answer, and changed once: if the answer changes too, it was made from it.
 """
 
 import contextlib
@@ -21,7 +21,7 @@ NAMES = ("softmax", "log_softmax", "logsumexp", "scaled_dot_product_attention")
 
 
 def _libraries():
-    """(how it is called in a sentence, module or class) of those that are imported."""
+    """(its name in a sentence, module or class) of those that are imported."""
     for name in ("scipy.special", "torch", "torch.special", "torch.nn.functional"):
         if name in sys.modules:
             yield name, sys.modules[name]
@@ -42,16 +42,14 @@ def ready_made(name, right):
 
 
 def _places(exercise):
-    """(module, name, what stands there, how it is called in a sentence) of all ready-made
-    functions.
-    """
+    """(module, name, the function, its name in a sentence) of all ready-made functions."""
     for module_name, module in list(sys.modules.items()):
         package = module_name.partition(".")[0]
         if package in PACKAGES and not module_name.startswith("attncourse.exercises"):
             for name in {*attnlib.__all__, exercise.name}:
                 if isinstance(getattr(module, name, None), types.FunctionType):
                     yield module, name, getattr(module, name), f"{package}.{name}"
-    # an exercise about torch says itself what of torch may be called
+    # an exercise about torch says itself which of torch's functions may be called
     for where, module in _libraries() if exercise.library == "numpy" else ():
         for name in NAMES:
             if hasattr(module, name):
@@ -59,9 +57,7 @@ def _places(exercise):
 
 
 class Watch:
-    """Stand-ins for the ready-made functions, which note what these were called with and gave
-    back.
-    """
+    """Stand-ins for the ready-made functions, which record arguments and results of each call."""
 
     def __init__(self, exercise, changed=False):
         self.changed, self.inside, self.calls = changed, False, []
@@ -124,9 +120,9 @@ class Watch:
     def makers(self, exercise, args, answer):
         """The names of the functions that may have made an answer from these arguments.
 
-        attnlib's own of the exercise's name is one with whatever arguments. Any other is one only
-        with the arguments as they came: a part of the way, such as the softmax in attention, is
-        not.
+        attnlib's own function of the exercise's name counts with any arguments. Any other function
+        counts only if it got the arguments as they came: one that does a part of the work, such as
+        the softmax in attention, doesn't count.
         """
         given = [_plain(arg) for arg in args if hasattr(arg, "shape")]
         return [
@@ -141,8 +137,8 @@ class Watch:
 
 
 def _reference(exercise):
-    """Where the code of an exercise's reference and of its steps stands: there may be two copies of
-    the package.
+    """Where the code of an exercise's reference and its steps is: there may be two copies of the
+    package.
     """
     for function in (exercise.answer, *exercise.steps.values()):
         code = getattr(getattr(function, "run", function), "__code__", None)
@@ -167,7 +163,7 @@ def _plain(item):
 
 
 def _are_equal(arg, used):
-    """Whether an argument was handed on as it came, or with further axes of length 1."""
+    """Whether an argument was passed on as it came, or with further axes of length 1."""
     return np.array_equal(np.squeeze(arg), np.squeeze(used))
 
 

@@ -20,7 +20,7 @@ MISTAKE = re.compile(r"`(?P<code>[^`]+)`: (?P<does>.+)")
 
 @dataclass(frozen=True)
 class Listing:
-    """A listing, its wrong line, and the inputs on which it has to be right."""
+    """A listing, its wrong line, and the inputs for which it has to be right."""
 
     page: object
     line: int  # counted from 1
@@ -54,7 +54,7 @@ class Listing:
         return self.outcomes(self.line, self.right_line, call_unguarded)
 
     def changed(self, number, line):
-        """The listing's text with another line, indented as the one that it replaces."""
+        """The listing's text with another line, indented like the line that it replaces."""
         lines, old = self.lines, self.lines[number - 1]
         lines[number - 1] = old[: len(old) - len(old.lstrip())] + line.strip()
         return "\n".join(lines) + "\n"
@@ -92,8 +92,8 @@ def listings():
 
 
 def repair(name, line=None, new=None):
-    """Print a listing with one wrong line; or, with the number of a line and its new text, whether
-    the listing is right then.
+    """Print a listing with one wrong line; or, given the number of a line and its new text, whether
+    the listing is then right.
     """
     print(repaired(name, line, new))
 
@@ -129,7 +129,7 @@ def _asked(listing):
 
 
 def _unusable(listing, line, new):
-    """A sentence if this is no line of the listing, or no text for one."""
+    """A sentence if the listing has no such line, or if this is no text for a line."""
     count = len(listing.lines)
     if isinstance(line, (bool, np.bool_)) or not isinstance(line, (int, np.integer)):
         return f"The second argument is the number of a line, from 1 to {count}; got {line!r}."
@@ -226,7 +226,7 @@ def _same(a, b):
 
 
 def _known(listing, found):
-    """What a repair does that the page knows, or that does what the listing did before."""
+    """What a repair does, if the page knows it or if it does what the listing did before."""
     before = (
         listing.lines[listing.line - 1],
         "The outputs that count are the same as with the old line.",
@@ -247,7 +247,7 @@ def _all_alike(found, others):
 
 
 def _shown(listing, found, at):
-    """What an input on which the listing is still wrong looks like, and what comes of it."""
+    """An input for which the listing is still wrong, and what it makes of it."""
     page, args = listing.page, listing.cases[at]
     told = page.defined("Cases")["told"](*args)
     lead = f"It's still wrong on hidden input {at + 1} of {len(listing.cases)}: {told}."

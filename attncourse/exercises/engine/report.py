@@ -1,4 +1,4 @@
-"""Puts a grade's message together: what was wrong, for which input, and what to ask oneself."""
+"""Puts a grade's message together: what was wrong, for which input, and what to ask yourself."""
 
 import re
 from dataclasses import replace
@@ -11,9 +11,7 @@ from .explain import axes, close_rows, compare, fit_shape, same, tolerance
 
 
 def write(exercise, seen, finding, show=True, letters=""):
-    """The message; only the first mistake is said where there are more than two, or too many
-    lines.
-    """
+    """The message; it tells only the first mistake if there are more than two or too many lines."""
     named = len(message.common(finding.sets)[0]) + len(finding.generic)
     text = _text(exercise, seen, finding, show, letters, first=named > 2)
     if text.count("\n") >= message.MOST_LINES:
@@ -37,7 +35,7 @@ def _text(exercise, seen, finding, show, letters, first, brief=False, parts=None
     telling = _telling(exercise, seen, finding, wrong)
     if left and not _explains(finding) and not letters:
         telling = [_described(exercise, seen, [k for k in left if k in telling] or left)]
-    if screen.failure:  # rather an input that gives an error as well
+    if screen.failure:  # preferably an input that gives an error as well
         telling = [k for k in telling if seen[k].failure] or telling
     error, example = [], show and telling and seen[message.first_to_show(seen, telling)]
     if failed:  # the error that is quoted is that of the input that is shown
@@ -92,14 +90,14 @@ def _in_order_of_stopping(exercise, finding, one):
 
 
 def _explains(finding):
-    """Whether anything is named that says something about the values."""
+    """Whether anything named says something about the values."""
     return bool(finding.sets and finding.sets[0]) or any(
         not isinstance(mistake, generic.DtypeMistake) for mistake in finding.generic.values()
     )
 
 
 def unexplained(exercise, seen, finding):
-    """The numbers of the cases that are wrong in a way that no named mistake accounts for."""
+    """The numbers of the cases that are wrong in a way that no named mistake explains."""
     if not finding.sets and any(name.startswith("only for ") for name in finding.generic):
         return []  # it is wrong exactly where the named condition on the sizes fails
     return _left(exercise, seen, finding, _wrong(exercise, seen))
@@ -127,7 +125,7 @@ def _in_shape(exercise, one):
 
 
 def _described(exercise, seen, cases):
-    """Of these cases the one to describe and to show: the smallest of which something can be
+    """The one of these cases to describe and to show: the smallest about which something can be
     said.
     """
     order = sorted(cases, key=lambda k: message.reading_order(seen, k))
@@ -143,8 +141,8 @@ def _described(exercise, seen, cases):
 
 
 def _new(exercise, one, finding):
-    """Whether a case that no named mistake explains shows something that those named do not show
-    there themselves, in any variant.
+    """Whether a case that no named mistake explains shows something that the named ones do not show
+    there in any variant.
     """
     if any(mistake is generic.READ_TWICE for mistake in one.marks.values()):
         return False
@@ -170,7 +168,7 @@ def _new(exercise, one, finding):
 
 
 def _right_in_its_dtype(exercise, one):
-    """Whether an answer of a wider dtype is right once it has the one that is asked for."""
+    """Whether an answer of a wider dtype is right once it has the dtype that is asked for."""
     wider = any(isinstance(mistake, generic.DtypeMistake) for mistake in one.marks.values())
     if not wider or one.case.dtype not in (FLOAT16, FLOAT32):
         return False
@@ -238,7 +236,7 @@ def _telling(exercise, seen, finding, wrong):
     whole = whole if all(j < len(exercise.mistakes[i].variants) for i, j in whole) else ()
 
     def shows(k, members=whole):
-        """Whether the answer would be another one in this case without any of these mistakes."""
+        """Whether the answer to this case would change without any of these mistakes."""
         index, case = seen[k].index, seen[k].case
         return all(
             not same(
@@ -296,8 +294,8 @@ def _one_number_for_all(seen):
 
 
 def _unexplained(exercise, seen, finding, wrong, left, telling, shown, below):
-    """What can be said of what no known mistake explains: of the case that is shown below, if it
-    can be.
+    """What can be said about what no known mistake explains, if possible about the case that is
+    shown below.
     """
     one = telling[0] if telling and telling[0] in left else _described(exercise, seen, left)
     right = [s.case.aspect for k, s in enumerate(seen) if k not in wrong]

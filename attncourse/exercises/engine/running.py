@@ -1,6 +1,4 @@
-"""Calls a learner's function on one case, and notes what is seen of it: its values, and the form
-they come in.
-"""
+"""Calls a learner's function on one case, and records its values and the form that they come in."""
 
 from dataclasses import replace
 
@@ -156,7 +154,7 @@ def _in_numbers(seen, answer):
 
 
 def _unwrapped(seen, answer, wanted):
-    """The answer in a tuple or list of its own; [row] may be a table of one row, as a list."""
+    """The answer in its own tuple or list; [row] may be a table of one row, as a list."""
     if not answer.wrapped:
         return answer
     inner = (1, *answer.pieces[0].values.shape)
@@ -267,7 +265,8 @@ def _too_few(exercise, answer):
 
 
 def _single(seen, answer, wanted):
-    """One piece from a tuple or list: the tuple is the array itself, or holds something more."""
+    """One piece from a tuple or list: the tuple is the array itself, or holds something else
+    too."""
     shapes = [piece.values.shape for piece in answer.pieces]
     fitting = [
         piece for piece in answer.pieces if fit_shape(piece.values, wanted.shape) is not None

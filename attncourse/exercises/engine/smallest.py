@@ -1,4 +1,4 @@
-"""How small an input is, and the search for the smallest one of which something holds.
+"""How small an input is, and the search for the smallest one for which something holds.
 
 An input is {name: value}: arrays of numbers, arrays of True and False, whole numbers. A smaller one
 has fewer numbers; of equally many, whole ones come before fractions, then the smaller largest one,

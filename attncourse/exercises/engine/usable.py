@@ -1,4 +1,4 @@
-"""What can be said of a learner's function before its values: whether it can be called, how, and
+"""What can be said about a learner's function before its values: whether it can be called, how, and
 what its code names.
 """
 
@@ -65,7 +65,7 @@ def unusable_function(exercise, function):
 
 
 def binds(function, args):
-    """Whether the function takes these arguments; True where its signature cannot be read."""
+    """Whether the function takes these arguments; True if its signature cannot be read."""
     try:
         inspect.signature(function).bind(*args)
     except TypeError:
@@ -87,7 +87,8 @@ def wrong_parameters(exercise, function):
 
 
 def permutation(exercise, function):
-    """The order of the function's parameters in the signature, if it has them in another one."""
+    """The order of the function's parameters in the signature, if the function has them in another
+    order."""
     try:
         yours = tuple(inspect.signature(function).parameters)
     except Exception:
@@ -105,7 +106,7 @@ def in_order(exercise, function):
 
 
 def lacks_default(exercise, function):
-    """Whether the function takes all arguments, and not without the optional one."""
+    """Whether the function takes all arguments, but doesn't work without the optional one."""
     full = [
         case.args for case in exercise.all_cases() if len(case.args) == len(exercise.parameters)
     ]
@@ -134,7 +135,7 @@ def with_default(exercise, function):
 
 
 def refuses_name(exercise, function, seen, clock):
-    """Whether the optional argument is taken by position, and not by its name."""
+    """Whether the optional argument is taken by position but not by its name."""
     if not exercise.optional:
         return False
     one = next((s for s in seen if len(s.case.args) == len(exercise.parameters) and s.values), None)
@@ -191,7 +192,7 @@ NARROW, SHORTER = {"float16", "float32"}, {"half", "single", "float", "f2", "f4"
 
 
 def source(function):
-    """The learner's function as text, or '' where it cannot be read."""
+    """The learner's function as text, or '' if it cannot be read."""
     try:
         return inspect.getsource(function)
     except Exception:
@@ -217,7 +218,7 @@ def returns_something(code):
 
 
 def writes_inf(code):
-    """Whether code names -inf otherwise than as a bound, with which something is compared."""
+    """Whether code names -inf other than as a bound with which something is compared."""
     minus_inf = r"(-\s*((np|math|numpy)\.)?inf\b|float\(.-inf.\))"
     bounds = re.findall(rf"^\s*(\w+) = .*{minus_inf}", code, re.MULTILINE)
     for name in (found[0] for found in bounds):

@@ -93,7 +93,7 @@ def size_for_number(run, arrays):
         return None
     more, outcome = peak_memory(run, *arrays(n_q, n_k), 2)
     found = not outcome.failure and more > 0.45 * scores
-    return "block_size taken for the number of blocks" if found else None
+    return "block_size used as the number of blocks" if found else None
 
 
 def keeps_all_scores(run, arrays):

@@ -1,4 +1,4 @@
-"""Turns whatever a learner's function returned into plain arrays, and says what it was before."""
+"""Turns whatever a learner's function returned into plain arrays, and records what it was."""
 
 from dataclasses import dataclass, replace
 
@@ -26,12 +26,12 @@ class Piece:
 
 @dataclass(frozen=True)
 class Answer:
-    """An answer: its pieces (more than one if a tuple came), or what came instead of arrays."""
+    """An answer: its pieces (several if a tuple came), or what came instead of arrays."""
 
     pieces: tuple = ()
     holder: str = ""  # "tuple" or "list" when the pieces came in one
-    other: str = ""  # a phrase for something that is no array at all
-    wrapped: str = ""  # "tuple" or "list" when the answer came in one of its own: (y,) or [y]
+    other: str = ""  # a phrase for something that isn't an array
+    wrapped: str = ""  # "tuple" or "list" if the answer came alone in one: (y,) or [y]
     nothing: str = ""  # "None", "Ellipsis", "NotImplemented"
     arrays: tuple = ()  # its own NumPy arrays themselves, not copied
 
@@ -158,7 +158,8 @@ def _from_array(values, holder):
 
 
 def without_words(answer):
-    """The answer to an exercise that asks for no words: such an array is none at all."""
+    """The answer to an exercise that doesn't ask for words: there, an array of words doesn't count
+    as an array."""
     kinds = [piece for piece in answer.pieces if piece.values.dtype.kind == "U"]
     if not kinds:
         return answer

@@ -1,7 +1,7 @@
-"""Runs a learner's function so that an accident in it costs this call alone.
+"""Runs a learner's function so that an accident in it costs only this call.
 
 `call(function, args, clock)` returns an `Outcome`. It raises only after a real Ctrl-C, and
-`GuardFailed` where the guard itself breaks, which is never the learner's mistake. It works in one
+`GuardFailed` if the guard itself breaks, which is never the learner's mistake. It works in one
 process (Jupyter, a terminal, Pyodide), and guards against accidents, not attacks.
 """
 
@@ -26,7 +26,7 @@ from .surroundings import as_before, little_memory, replaced
 
 BUDGET = 3.0  # seconds for all calls of one check together
 PRINTED = 2000  # characters kept of what the learner's function prints
-SLOWER = 3 if sys.platform == "emscripten" else 1  # there a trace function looks at the time
+SLOWER = 3 if sys.platform == "emscripten" else 1  # in these a trace function looks at the time
 PACKAGE = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 LIBRARIES = (
     "<frozen ",
@@ -43,14 +43,12 @@ LIBRARIES = (
 
 
 class GuardFailed(Exception):
-    """What keeps accidents from the session has failed here, so nothing is known about the
-    answer.
-    """
+    """The guard that protects the session has failed here, so nothing is known about the answer."""
 
 
 @dataclass
 class Outcome:
-    """What one call gave: an answer or a failure, what it printed, whether it had NumPy raise
+    """The result of one call: an answer or a failure, what it printed, whether it made NumPy raise
     exceptions.
     """
 
@@ -64,7 +62,7 @@ class Outcome:
 
 
 class Clock:
-    """The seconds left to one check; stands still while the engine itself works."""
+    """The seconds left for one check; the clock stops while the engine itself works."""
 
     def __init__(self, seconds=BUDGET):
         self.seconds = self.left = SLOWER * seconds
@@ -90,9 +88,9 @@ class Captured(io.TextIOBase):
 
 
 def call(function, args, clock, seed=0, around=contextlib.nullcontext, silent=False):
-    """Call function(*args) and say what came of it; `args` are copies made for this call.
+    """Call function(*args) and return the outcome; `args` are copies made for this call.
 
-    `silent` keeps what it prints from being put together at all: text takes memory.
+    `silent` keeps its output from even being put together, because text takes memory.
     """
     outcome = Outcome()
     try:
@@ -119,7 +117,7 @@ def call(function, args, clock, seed=0, around=contextlib.nullcontext, silent=Fa
         raise GuardFailed(_described(error)) from error
     if (
         outcome.failure and outcome.failure.kind == "FloatingPointError"
-    ):  # by a state that the guard did not find
+    ):  # because of a state that the guard did not find
         outcome.note_raising()
     clock.left -= time_left.meter.used
     if time_left.interrupted:
@@ -133,7 +131,7 @@ def _apart(outcome, function, args):
 
     TimeUp and a RecursionError can end a frame between any two of its steps, also where it would
     have said that an exception is dealt with. Such an exception would stay the thread's "current"
-    one for ever; here it stays the generator's, which keeps its own, and goes with it.
+    one for ever; a generator keeps its own, so here it disappears with the generator.
     """
     outcome.answer, outcome.failure = _run(function, args)
     return
@@ -153,8 +151,8 @@ def _run(function, args):
 
 
 def _is_guards(error):
-    """Whether an exception is the guard's own: it comes from a line of it, and is none that this
-    line is there for.
+    """Whether an exception is the guard's own: it comes from one of the guard's lines, and isn't
+    one that this line exists for.
     """
     if not isinstance(error, Exception) or isinstance(error, (MemoryError, RecursionError)):
         return False

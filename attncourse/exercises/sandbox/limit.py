@@ -2,11 +2,11 @@
 has ended.
 
 On the main thread a timer signal looks at the time, elsewhere (a thread, Pyodide) a trace function.
-What neither gets into goes on until it ends by itself: one call of compiled code that never looks
-for signals (a sum over range(10**12), one einsum of hours), and where there are no signals any
-compiled call, a wait for a lock among them.
+What neither can interrupt goes on until it ends by itself: one call of compiled code that never
+looks for signals (a sum over range(10**12), one einsum of hours), and where there are no signals
+any compiled call, a wait for a lock among them.
 
-Time stands still while a module is being imported: one that is cut short stays half-made in this
+The clock stops while a module is being imported: one that is cut short stays half-made in this
 process (torch's compiler, which torch imports at the first call that needs it, can't be imported
 again).
 """
@@ -20,12 +20,12 @@ import threading
 from time import monotonic, process_time
 
 TICK = 0.02  # seconds between two looks at the time
-ALARM = 0.005  # and between two alarms: at the recursion limit most of them find no room to look
-IDLE = 0.0005  # seconds of CPU: what computes less than that between two looks waits
-PATIENCE = 10  # on a busy machine an answer may take that many times its seconds
+ALARM = 0.005  # and between two alarms: at the recursion limit most of them have no room to look
+IDLE = 0.0005  # seconds of CPU: what computes less than that between two looks is waiting
+PATIENCE = 10  # on a busy machine an answer may take this many times its seconds
 IMPORTS = 120  # seconds of the clock that imports may take, all together
 IMPORT_MACHINERY = importlib._bootstrap._find_and_load.__code__.co_filename
-ROOM = 30  # frames below the learner's that a trace function needs
+ROOM = 30  # frames below the learner's, which a trace function needs
 MORE_ROOM = 10 * ROOM  # of which an endless recursion gets none: all its calls end at once
 
 
@@ -36,9 +36,9 @@ class TimeUp(BaseException):
 class Meter:
     """Counts the seconds of a call: of CPU while it computes, of the clock while it waits.
 
-    So a busy machine, or one that is put to sleep, makes no right answer late; and a wait for a
-    lock, which takes no CPU, ends all the same. `longest` is the longest time between two looks
-    of a process that has not been stopped.
+    So a busy machine, or one that is put to sleep, doesn't make a right answer late, and yet a wait
+    for a lock, which takes no CPU, ends. `longest` is the longest time between two looks of a
+    process that has not been stopped.
     """
 
     def __init__(self, seconds, longest):
@@ -183,7 +183,7 @@ def _is_room(frames=ROOM):
 
 @functools.cache
 def _jumps_to_itself(code):
-    """Whether code holds `while True: pass`: for Python 3.11 that is one event alone."""
+    """Whether code holds `while True: pass`: for Python 3.11 that is only one event."""
     return any(
         step.opname == "JUMP_BACKWARD" and step.argval == step.offset
         for step in dis.get_instructions(code)
@@ -220,7 +220,7 @@ class TimerLimit(Limit):
 
 
 class TraceLimit(Limit):
-    """By a trace function: slower, but it needs neither signals nor the main thread."""
+    """Uses a trace function: slower, but it needs neither signals nor the main thread."""
 
     def start(self):
         sys.settrace(self.trace)

@@ -1,4 +1,4 @@
-"""Runs the text of a cell a statement at a time, as a notebook would run all of it."""
+"""Runs the text of a cell one statement at a time, as a notebook would run all of it."""
 
 import __future__
 
@@ -37,7 +37,7 @@ def as_python(source):
 
 
 def is_open(function):
-    """Whether a function is an exercise that nobody has touched: three dots are its body."""
+    """Whether a function is an untouched exercise: three dots are its body."""
     *docstring, last = function.body
     value = getattr(getattr(last, "value", None), "value", None)
     return value is Ellipsis and all(isinstance(node, ast.Expr) for node in docstring)
@@ -49,7 +49,7 @@ def remember(name, source):
 
 
 def run(statement, names, file):
-    """Run one statement; what it awaits is waited for, as Jupyter does at the top level."""
+    """Run one statement, and wait for what it awaits, as Jupyter does at the top level."""
     code = compile(
         ast.fix_missing_locations(ast.Module([statement], [])),
         file,

@@ -1,8 +1,6 @@
-"""What a call finds in place of what would end or hang a notebook, and what is afterwards as it was
-before.
-
-In a notebook the learner is no attacker, as any cell may do what an answer may. So this is for
-accidents: what an answer changes without meaning to, and the next cell would trip over.
+"""Replaces, during a call, what would end or hang a notebook, and restores the session afterwards.
+In a notebook the learner isn't an attacker, because any cell may do what an answer may. So this is
+for accidents: what an answer changes without meaning to, and the next cell would trip over.
 """
 
 import builtins
@@ -19,12 +17,12 @@ import warnings
 import numpy as np
 
 DEEPEST = 5000  # recursion limit a learner may ask for; more can overflow the C stack
-MEMORY = 2 << 30  # bytes that a learner's function may take beside what is taken
+MEMORY = 2 << 30  # bytes that a learner's function may take in addition to what is taken
 _set_recursion_limit = sys.setrecursionlimit
 
 
 class Blocked(BaseException):
-    """The learner's function called something that would end the process or wait for ever."""
+    """The learner's function called something that would end the process or wait forever."""
 
 
 def _blocked(name):
@@ -54,8 +52,7 @@ STAND_INS = [
 
 @contextlib.contextmanager
 def replaced(function, raises, silent=False):
-    """Put the stand-ins in place while the block lasts, also where `function` finds them by a name
-    of its own.
+    """Use the stand-ins inside the block, even where `function` finds them under its own names.
 
     Gives the function to call, which is another one if it is decorated with np.errstate. `raises`
     is called when floating-point errors are made exceptions; `silent` has print do nothing.
@@ -97,8 +94,8 @@ def _by_own_names(function, known, ignoring):
 
 
 def _without_exceptions(raises):
-    """np.errstate and np.seterr with "ignore" for "raise"; and what makes do with them what was
-    made before.
+    """np.errstate and np.seterr with "ignore" instead of "raise", and a version of what was made
+    with them earlier.
 
     Where a machine keeps no floating-point flags, as in a browser, NumPy raises nothing: an answer
     is to be judged alike there and here.
@@ -195,9 +192,9 @@ def _restore_torch(state):
 
 @contextlib.contextmanager
 def little_memory():
-    """On Linux: a list that never ends is a MemoryError before it takes the whole machine.
+    """On Linux, an endless list ends in a MemoryError before it takes the whole machine. Not if
 
-    Not where there is a GPU: its driver maps memory of the host in amounts of its own.
+    there is a GPU, whose driver maps amounts of host memory that have nothing to do with use.
     """
     if not sys.platform.startswith("linux") or _has_gpu():
         yield

@@ -57,18 +57,18 @@ def words_reversed_pairs(weights, words, count):
     return [words[i] for i in order][:count]
 
 
-@answers.wrong("smallest of the largest first", "later of equals first")
+@answers.wrong("right words in reverse order", "later of equals first")
 def words_from_the_end(weights, words, count):
     return [words[i] for i in np.argsort(weights, kind="stable")[-count:]]
 
 
-@answers.wrong("order of the text")
+@answers.wrong("text order")
 def words_as_they_stand(weights, words, count):
     chosen = set(np.argsort(-weights, kind="stable")[:count])
     return [word for i, word in enumerate(words) if i in chosen]
 
 
-@answers.wrong("equals in the order of the alphabet")
+@answers.wrong("ties in alphabetical order")
 def words_by_pairs(weights, words, count):
     pairs = sorted(zip(-weights, words))
     return [word for _, word in pairs[:count]]
@@ -131,7 +131,7 @@ def words_in_an_array(weights, words, count):
     return np.array(words)[np.argsort(-weights, kind="stable")[:count]]
 
 
-@answers.wrong("no look at the weights")
+@answers.wrong("weights not used")
 def words_first(weights, words, count):
     return words[:count]
 
@@ -166,6 +166,6 @@ def end_of_the_descending_order(weights, words, count):
     return [words[i] for i in np.argsort(-weights, kind="stable")[-count:]]
 
 
-@answers.wrong("equals in the order of the alphabet")
+@answers.wrong("ties in alphabetical order")
 def pairs_sorted_backwards(weights, words, count):
     return [word for _, word in sorted(zip(weights.tolist(), words), reverse=True)[:count]]

@@ -81,7 +81,7 @@ def documents_by_products(document):
     return same & np.tri(n, dtype=bool)
 
 
-@answers.wrong("documents taken as sorted")
+@answers.wrong("documents assumed sorted")
 def documents_by_their_counts(document):
     n = len(document)
     mask = np.zeros((n, n), dtype=bool)

@@ -90,7 +90,7 @@ def padding_cut_from_the_end(lengths, n_k):
     return mask
 
 
-@answers.wrong("length 0 taken as no limit")
+@answers.wrong("length 0 treated as no limit")
 def padding_or_everything(lengths, n_k):
     mask = np.zeros((len(lengths), 1, n_k), dtype=bool)
     for b in range(len(lengths)):

@@ -84,14 +84,14 @@ answers.wrong(
 )
 answers.wrong("transposed", function=lambda n_q, n_k, left, right: window(n_q, n_k, left, right).T)
 answers.wrong(
-    "None taken as 0",
+    "None treated as 0",
     function=lambda n_q, n_k, left, right: window(n_q, n_k, left or 0, right or 0),
 )
 answers.wrong(
     "only the left side counts", function=lambda n_q, n_k, left, right: window(n_q, n_k, left, None)
 )
 answers.wrong(
-    "causal besides",
+    "causal too",
     function=lambda n_q, n_k, left, right: (
         window(n_q, n_k, left, right) & np.tri(n_q, n_k, dtype=bool)
     ),
@@ -106,7 +106,7 @@ answers.wrong(
 )
 
 
-@answers.wrong("0 taken as no limit")
+@answers.wrong("0 treated as no limit")
 def window_by_truth(n_q, n_k, left, right):
     return window(n_q, n_k, left or None, right or None)
 
@@ -117,7 +117,7 @@ def window_without_none(n_q, n_k, left, right):
     return (j >= i - left) & (j <= i + right)
 
 
-@answers.wrong("None taken as 0")
+@answers.wrong("None treated as 0")
 def window_causal_unless_told(n_q, n_k, left, right):
     apart = np.arange(n_k) - np.arange(n_q)[:, None]
     mask = apart <= (0 if right is None else right)
@@ -134,7 +134,7 @@ def window_by_slices(n_q, n_k, left, right):
     return mask
 
 
-@answers.wrong("right end excluded", "0 taken as no limit")
+@answers.wrong("right end excluded", "0 treated as no limit")
 def window_of_truths(n_q, n_k, left, right):
     apart = np.arange(n_k) - np.arange(n_q)[:, None]
     mask = np.ones((n_q, n_k), dtype=bool)
@@ -167,22 +167,22 @@ def window_with(left_open, right_open):
 
 answers.right(function=window_with(lambda n_q, n_k: n_q, lambda n_q, n_k: n_k))
 answers.wrong(
-    "None taken for the number of keys",
+    "None treated as the number of keys",
     function=window_with(lambda n_q, n_k: n_k, lambda n_q, n_k: n_k),
 )
 answers.wrong(
-    "None taken for the number of queries",
+    "None treated as the number of queries",
     function=window_with(lambda n_q, n_k: n_q, lambda n_q, n_k: n_q),
 )
 answers.wrong(
-    "None taken for a fixed number", function=window_with(lambda n_q, n_k: 10, lambda n_q, n_k: 10)
+    "None treated as a fixed number", function=window_with(lambda n_q, n_k: 10, lambda n_q, n_k: 10)
 )
 answers.wrong(
-    "None taken for a fixed number",
+    "None treated as a fixed number",
     function=window_with(lambda n_q, n_k: 1000, lambda n_q, n_k: 1000),
 )
 answers.wrong(
-    "None taken for a fixed number",
+    "None treated as a fixed number",
     function=window_with(lambda n_q, n_k: 512, lambda n_q, n_k: 512),
 )
 
@@ -207,7 +207,7 @@ def window_of_one_width(n_q, n_k, left, right):
     return np.abs(i - j) <= max(left, right)
 
 
-@answers.wrong("None taken as 0", "aligned at the bottom right")
+@answers.wrong("None treated as 0", "aligned at the bottom right")
 def window_at_the_end_without_none(n_q, n_k, left, right):
     left = left or 0
     right = right or 0
@@ -227,7 +227,7 @@ def window_of_that_width(n_q, n_k, left, right):
     return mask
 
 
-@answers.wrong("left end excluded", "None taken as 0")
+@answers.wrong("left end excluded", "None treated as 0")
 def window_without_none_on_the_right(n_q, n_k, left, right):
     distance = np.arange(n_k) - np.arange(n_q)[:, None]
     mask = distance <= (right or 0)

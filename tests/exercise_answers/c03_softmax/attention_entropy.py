@@ -95,7 +95,7 @@ def entropy_over_log_n(weights):
     return entropy_by_where(weights) / np.log(weights.dtype.type(weights.shape[-1]))
 
 
-@answers.wrong("what is missing to the largest entropy")
+@answers.wrong("gap to the largest entropy")
 def entropy_from_uniform(weights):
     return np.log(weights.dtype.type(weights.shape[-1])) - entropy_by_where(weights)
 

@@ -389,7 +389,7 @@ def softmax_of_reshaped_rows(scores, axis=-1):
     return (powers / powers.sum(1, keepdims=True)).reshape(scores.shape)
 
 
-@answers.wrong("every negative axis taken as the last")
+@answers.wrong("every negative axis treated as the last")
 def softmax_of_the_last_if_negative(scores, axis=-1):
     axis = scores.ndim - 1 if axis < 0 else axis
     powers = np.exp(scores - scores.max(axis=axis, keepdims=True))

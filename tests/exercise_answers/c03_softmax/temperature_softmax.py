@@ -85,13 +85,13 @@ def tempered_weights_to_a_power(scores, temperature):
     return w / w.sum(axis=-1, keepdims=True)
 
 
-@answers.wrong("temperature only above the fraction line")
+@answers.wrong("temperature only in the numerator")
 def tempered_above(scores, temperature):
     s = scores - scores.max(axis=-1, keepdims=True)
     return np.exp(s / temperature) / np.exp(s).sum(axis=-1, keepdims=True)
 
 
-@answers.wrong("temperature only below the fraction line")
+@answers.wrong("temperature only in the denominator")
 def tempered_below(scores, temperature):
     s = scores - scores.max(axis=-1, keepdims=True)
     return np.exp(s) / np.exp(s / temperature).sum(axis=-1, keepdims=True)

@@ -104,7 +104,7 @@ def scores_centred_over_the_first_axis(weights):
     return scores - scores.mean(axis=0, keepdims=True)
 
 
-@answers.wrong("mean by the weights")
+@answers.wrong("weighted mean subtracted")
 def scores_less_their_expectation(weights):
     logs = np.log(weights)
     return logs - (weights * logs).sum(axis=-1, keepdims=True)

@@ -174,7 +174,7 @@ def lse_minus_log(scores, axis=-1):
     return m.squeeze(axis) - np.log(np.exp(scores - m).sum(axis))
 
 
-@answers.wrong("only an array of nothing but -inf is seen as dead")
+@answers.wrong("only an array full of -inf treated as dead")
 def lse_whole_array_dead(scores, axis=-1):
     if np.all(scores == -np.inf):
         return np.full(np.delete(scores.shape, axis), -np.inf, dtype=scores.dtype)

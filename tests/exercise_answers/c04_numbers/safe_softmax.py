@@ -119,7 +119,7 @@ def safe_naive(scores):
     return np.where(total == 0, 0, e / total).astype(scores.dtype)
 
 
-@answers.wrong("only an array of nothing but -inf is seen as dead")
+@answers.wrong("only an array full of -inf treated as dead")
 def safe_whole_array(scores):
     if np.all(scores == -np.inf):
         return np.zeros_like(scores)
@@ -215,7 +215,7 @@ def safe_by_a_floor(scores):
     return powers / np.maximum(powers.sum(axis=-1, keepdims=True), 1e-9)
 
 
-@answers.wrong("row of negative scores taken for dead")
+@answers.wrong("row of negative scores treated as dead")
 def softmax_of_rows_above_a_limit(scores):
     top = scores.max(axis=-1, keepdims=True)
     dead = top <= -1e4

@@ -100,7 +100,7 @@ def half_of_columns(scores):
 
 
 answers.wrong(
-    "rounded besides",
+    "also rounded",
     function=lambda scores: soft(scores.astype(np.float32)).round(3).astype(np.float16),
 )
 answers.wrong(

@@ -122,7 +122,7 @@ def units_of_float32_numbers(computed, exact):
     return (computed.astype(np.float64) - rounded) / np.spacing(np.abs(rounded)).astype(np.float64)
 
 
-@answers.wrong("unit that goes on halving")
+@answers.wrong("unit halved without end")
 def units_by_logarithm(computed, exact):
     exponent = np.floor(np.log2(np.abs(exact.astype(np.float32).astype(np.float64))))
     return np.abs(computed - exact) / 2.0 ** (exponent - 23)

@@ -83,7 +83,7 @@ def gradient_that_writes(scores, target):
     return grad
 
 
-@answers.wrong("target taken for a row")
+@answers.wrong("target used as a row number")
 def gradient_in_a_row(scores, target):
     grad = soft(scores)
     grad[target] -= 1

@@ -36,7 +36,7 @@ answers.wrong(
     "weights missing", function=lambda log_weights, grad: grad - grad.sum(axis=-1, keepdims=True)
 )
 answers.wrong(
-    "logarithms taken for weights",
+    "logarithms treated as weights",
     function=lambda log_weights, grad: back(log_weights, grad, lambda x: x),
 )
 answers.wrong(
@@ -72,7 +72,7 @@ def logs_as_weights(log_weights, grad_log_weights):
     return weights * (grad_log_weights - (weights * grad_log_weights).sum(axis=-1, keepdims=True))
 
 
-@answers.wrong("each log-weight by its own score alone")
+@answers.wrong("only each log-weight's own score")
 def logs_without_the_others(log_weights, grad_log_weights):
     return grad_log_weights * (1 - np.exp(log_weights))
 
@@ -94,12 +94,12 @@ answers.wrong(
 
 
 answers.wrong(
-    "row sum taken for 1",
+    "row sum treated as 1",
     function=lambda log_weights, grad_log_weights: grad_log_weights - np.exp(log_weights),
 )
 
 
-@answers.wrong("backward of the softmax", "logarithms taken for weights")
+@answers.wrong("backward of the softmax", "logarithms treated as weights")
 def backward_of_another_function(log_weights, grad_log_weights):
     total = (log_weights * grad_log_weights).sum(axis=-1, keepdims=True)
     return log_weights * (grad_log_weights - total)

@@ -122,7 +122,7 @@ def gradient_along_the_first_axis(function, x, step):
     return grad
 
 
-@answers.wrong("first entry alone")
+@answers.wrong("only the first entry")
 def gradient_returned_too_early(function, x, step):
     grad = np.zeros(x.shape)
     for at in np.ndindex(*x.shape):
@@ -131,7 +131,7 @@ def gradient_returned_too_early(function, x, step):
 
 
 answers.wrong(
-    "one value alone divided",
+    "only one value divided",
     function=entrywise(lambda f, x, h, e: f(x + h * e) - f(x - h * e) / (2 * h)),
 )
 
@@ -143,7 +143,7 @@ def gradient_of_all_points(function, x, step):
     return ((up - down) / (2 * step)).reshape(x.shape)
 
 
-@answers.wrong("gradient flat", "sign flipped")
+@answers.wrong("gradient flattened", "sign flipped")
 def gradient_in_a_list(function, x, step):
     entries = []
     for at in np.ndindex(*x.shape):

@@ -138,7 +138,7 @@ answers.wrong(
     ),
 )
 answers.wrong(
-    "causal mask besides",
+    "causal mask added",
     function=lambda x, w_q, w_k, n_heads: np.where(
         np.tri(x.shape[-2], dtype=bool), of_heads(x, w_q, w_k, n_heads), -np.inf
     ).astype(x.dtype),

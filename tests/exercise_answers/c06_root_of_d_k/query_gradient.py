@@ -53,20 +53,20 @@ def gradient_of_scaled_queries(query, key, grad_weights):
 
 
 answers.wrong(
-    "scale forgotten on the way back",
+    "scale forgotten in the backward pass",
     function=lambda query, key, grad_weights: gradient(query, key, grad_weights, None, 1),
 )
 answers.wrong(
-    "scale forgotten on the way there",
+    "scale forgotten in the forward pass",
     function=lambda query, key, grad_weights: gradient(query, key, grad_weights, 1),
 )
 answers.wrong(
-    "scale forgotten on the way back",
-    "scale forgotten on the way there",
+    "scale forgotten in the backward pass",
+    "scale forgotten in the forward pass",
     function=lambda query, key, grad_weights: gradient(query, key, grad_weights, 1, 1),
 )
 answers.wrong(
-    "scaled twice on the way back",
+    "scaled twice in the backward pass",
     function=lambda query, key, grad_weights: gradient(
         query, key, grad_weights, None, 1 / query.shape[-1]
     ),
@@ -99,7 +99,7 @@ answers.wrong(
     ),
 )
 answers.wrong(
-    "softmax left out on the way back",
+    "softmax left out in the backward pass",
     function=lambda query, key, grad_weights: gradient(
         query, key, grad_weights, grad_scores=lambda a, b, mean: b
     ),
@@ -163,7 +163,7 @@ answers.wrong(
 )
 
 
-@answers.wrong("softmax over the queries", "scale forgotten on the way back")
+@answers.wrong("softmax over the queries", "scale forgotten in the backward pass")
 def gradient_over_the_queries(query, key, grad_weights):
     weights = attnlib.softmax(query @ key.mT / math.sqrt(query.shape[-1]), axis=-2)
     return weights * (grad_weights - (weights * grad_weights).sum(axis=-2, keepdims=True)) @ key
@@ -179,7 +179,7 @@ answers.wrong(
 
 answers.wrong(
     "each key by itself",
-    "scale forgotten on the way back",
+    "scale forgotten in the backward pass",
     function=lambda query, key, grad_weights: gradient(
         query,
         key,

@@ -61,7 +61,7 @@ answers.wrong(
     function=lambda spread, d_k, std_query, std_key: spread / math.sqrt(d_k * std_query * std_key),
 )
 answers.wrong(
-    "target taken for a variance",
+    "target treated as a variance",
     function=lambda spread, d_k, std_query, std_key: math.sqrt(
         spread / (d_k * std_query**2 * std_key**2)
     ),

@@ -133,11 +133,11 @@ def by_zero_carried_on(scores, block_size):
 
 
 answers.wrong(
-    "shifted sum alone",
+    "sum without its logarithm",
     function=lambda scores, block_size: by_safe_maximum(scores, block_size, carry=False)[1],
 )
 answers.wrong(
-    "block_size taken for the number of blocks",
+    "block_size used as the number of blocks",
     function=lambda scores, block_size: read(scores, -(-scores.shape[-1] // block_size)),
 )
 
@@ -160,7 +160,7 @@ def blockwise_joined_at_the_end(scores, block_size):
     return np.logaddexp.reduce(parts, axis=0)
 
 
-@answers.wrong("block_size taken for the number of blocks")
+@answers.wrong("block_size used as the number of blocks")
 def blockwise_so_many_blocks(scores, block_size):
     total = np.full(scores.shape[:-1], -np.inf, scores.dtype)
     for block in np.array_split(scores, min(block_size, scores.shape[-1]), axis=-1):
@@ -204,7 +204,7 @@ def block_starts(scores, block_size):
 
 
 answers.wrong(
-    "a score of 0 besides",
+    "an extra score of 0",
     function=lambda scores, block_size: log_sums(
         (scores[..., i : i + block_size] for i in block_starts(scores, block_size)), scores, 0
     ),
@@ -217,7 +217,7 @@ answers.wrong(
 )
 
 
-@answers.wrong("filled up by zeros")
+@answers.wrong("padded by zeros")
 def blockwise_padded(scores, block_size):
     total = np.full(scores.shape[:-1], -np.inf, dtype=scores.dtype)
     for i in block_starts(scores, block_size):

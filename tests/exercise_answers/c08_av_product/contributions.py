@@ -59,7 +59,7 @@ def parts_features_before_keys(weights, value):
     return weights[..., :, None, :] * np.swapaxes(value, -1, -2)[..., None, :, :]
 
 
-@answers.wrong("new axis in front of the batch")
+@answers.wrong("new axis before the batch")
 def parts_new_axis_in_front(weights, value):
     return weights[..., None] * value[None]
 
@@ -91,7 +91,7 @@ for number, (name, function) in enumerate(
     (
         ("summed over the keys", lambda weights, value: weights @ value),
         (
-            "values in the queries' place",
+            "values indexed by the query",
             lambda weights, value: weights[..., None] * value[..., :, None, :],
         ),
         (

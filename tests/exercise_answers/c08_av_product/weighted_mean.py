@@ -102,7 +102,7 @@ def mean_all_or_nothing(weights, value):
     return weights / total @ value
 
 
-@answers.wrong("only an array of nothing but zeros is seen")
+@answers.wrong("only an array full of zeros handled")
 def mean_whole_array(weights, value):
     if not weights.any():
         return np.zeros(weights.shape[:-1] + value.shape[-1:], value.dtype)
@@ -176,7 +176,7 @@ answers.wrong(
     ),
 )
 answers.wrong(
-    "rows of small weights taken for zeros",
+    "rows of small weights treated as zeros",
     function=lambda weights, value: (
         np.where(row_sums(weights) > 1e-8, weights / row_sums(weights), 0).astype(weights.dtype)
         @ value

@@ -68,7 +68,7 @@ answers.wrong("output squared", function=lambda output, grad: (output**2).sum(ax
 answers.wrong("gradient squared", function=lambda output, grad: (grad**2).sum(axis=-1))
 answers.wrong("output left out", function=lambda output, grad: grad.sum(axis=-1))
 answers.wrong(
-    "each summed alone", function=lambda output, grad: output.sum(axis=-1) * grad.sum(axis=-1)
+    "product of two sums", function=lambda output, grad: output.sum(axis=-1) * grad.sum(axis=-1)
 )
 answers.wrong("sum instead of product", function=lambda output, grad: (output + grad).sum(axis=-1))
 answers.wrong(
@@ -92,7 +92,7 @@ answers.wrong(
 )
 
 
-@answers.wrong("one feature alone")
+@answers.wrong("only one feature")
 def delta_that_assigns(output, grad_output):
     delta = np.zeros(output.shape[:-1], output.dtype)
     for c in range(output.shape[-1]):

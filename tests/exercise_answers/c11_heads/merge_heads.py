@@ -40,7 +40,7 @@ answers.wrong("only for three axes", function=lambda x: np.concatenate(x, axis=-
 answers.wrong("heads added", function=lambda x: x.sum(-3))
 answers.wrong("heads added", function=lambda x: np.mean(x, axis=-3))
 answers.wrong(
-    "heads put below each other",
+    "heads stacked as rows",
     function=lambda x: np.concatenate([x[..., i, :, :] for i in range(x.shape[-3])], axis=-2),
 )
 answers.wrong(
@@ -57,7 +57,7 @@ answers.wrong(
     "batch among the features", function=lambda x: np.swapaxes(x, -3, -2).reshape(x.shape[-2], -1)
 )
 answers.wrong(
-    "batch and positions run together",
+    "batch and positions merged",
     function=lambda x: np.swapaxes(x, -3, -2).reshape(-1, x.shape[-3] * x.shape[-1]),
 )
 
@@ -82,7 +82,7 @@ for number, (name, function) in enumerate(
         ),
         ("everything on one axis", lambda x: x.reshape(-1)),
         (
-            "heads put below each other",
+            "heads stacked as rows",
             lambda x: np.swapaxes(x, -2, -3).reshape(*x.shape[:-3], -1, x.shape[-1]),
         ),
     )

@@ -72,12 +72,12 @@ def split_of_two(x, n_heads):
     return x.reshape(n, n_heads, d // n_heads).transpose(1, 0, 2)
 
 
-@answers.wrong("heads in front of the batch")
+@answers.wrong("heads before the batch")
 def split_list(x, n_heads):
     return np.array(np.split(x, n_heads, axis=-1))
 
 
-@answers.wrong("heads left behind the positions")
+@answers.wrong("heads left after the positions")
 def split_unmoved(x, n_heads):
     return x.reshape(*x.shape[:-1], n_heads, x.shape[-1] // n_heads)
 
@@ -102,7 +102,7 @@ def split_undivided(x, n_heads):
     return np.swapaxes(x.reshape(*x.shape[:-1], n_heads, x.shape[-1]), -2, -3)
 
 
-@answers.wrong("batch and positions run together")
+@answers.wrong("batch and positions merged")
 def split_everything(x, n_heads):
     return x.reshape(-1, n_heads, x.shape[-1] // n_heads).swapaxes(0, 1)
 

@@ -60,8 +60,7 @@ answers.wrong(
     function=lambda scores, slopes: lowered(scores, slopes, lambda apart: apart),
 )
 answers.wrong(
-    "sign turned round",
-    function=lambda scores, slopes: lowered(scores, slopes, lambda apart: -apart),
+    "sign flipped", function=lambda scores, slopes: lowered(scores, slopes, lambda apart: -apart)
 )
 answers.wrong(
     "later keys not lowered",
@@ -109,7 +108,7 @@ answers.wrong(
 )
 
 
-@answers.wrong("causal mask besides")
+@answers.wrong("causal mask added")
 def alibi_with_a_mask(scores, slopes):
     return np.where(
         np.tri(*scores.shape[-2:], dtype=bool), lowered(scores, slopes), -np.inf
@@ -131,7 +130,7 @@ answers.wrong(
     function=lambda scores, slopes: lowered(scores, slopes, lambda apart: np.log2(1 + abs(apart))),
 )
 answers.wrong(
-    "queries alone counted",
+    "query's position instead of the distance",
     function=lambda scores, slopes: (
         scores - (slopes[:, None, None] * np.arange(scores.shape[-2])[:, None]).astype(scores.dtype)
     ),
@@ -150,7 +149,7 @@ answers.wrong(
     ),
 )
 answers.wrong(
-    "causal mask besides",
+    "causal mask added",
     function=lambda scores, slopes: np.where(
         np.tri(*scores.shape[-2:], dtype=bool), lowered(scores, slopes), -1e9
     ).astype(scores.dtype),

@@ -106,7 +106,7 @@ answers.wrong(
 )
 
 
-@answers.wrong("columns dealt out in turn")
+@answers.wrong("columns interleaved across heads")
 def halves_of_every_nth_column(w, n_heads):
     made = np.empty_like(w)
     for head in range(n_heads):
@@ -115,7 +115,7 @@ def halves_of_every_nth_column(w, n_heads):
     return made
 
 
-@answers.wrong("columns dealt out in turn")
+@answers.wrong("columns interleaved across heads")
 def halves_of_every_nth_column_side_by_side(w, n_heads):
     blocks = [w[:, head::n_heads] for head in range(n_heads)]
     return np.concatenate([block[:, even_odd(block.shape[1])] for block in blocks], axis=1)

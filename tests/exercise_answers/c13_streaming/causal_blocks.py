@@ -101,7 +101,7 @@ def blocks_without_the_diagonal(n, block_q, block_k):
     )
 
 
-@answers.wrong("last query block taken for a full one")
+@answers.wrong("last query block treated as full")
 def blocks_beyond_the_end(n, block_q, block_k):
     return sum(-(-(first + block_q) // block_k) for first in range(0, n, block_q))
 
@@ -173,7 +173,7 @@ def blocks_by_the_share(n, block_q, block_k):
     return round(pairs * (0.5 + max(block_q, block_k) / (2 * n)))
 
 
-@answers.wrong("last query block taken for a full one")
+@answers.wrong("last query block treated as full")
 def blocks_cut_at_n(n, block_q, block_k):
     return sum(min(first + block_q - 1, n) // block_k + 1 for first in range(0, n, block_q))
 

@@ -219,7 +219,7 @@ def merge_bare_powers(out_a, lse_a, out_b, lse_b):
     )
 
 
-@answers.wrong("the larger part alone", "maximum instead of log-sum-exp")
+@answers.wrong("only the larger part", "maximum instead of log-sum-exp")
 def merge_best(out_a, lse_a, out_b, lse_b):
     return np.where((lse_a >= lse_b)[..., None], out_a, out_b), np.maximum(lse_a, lse_b)
 
@@ -250,7 +250,7 @@ for names, function in (
     answers.wrong(*names, function=function)
 
 
-@answers.wrong("share from one log-sum-exp alone")
+@answers.wrong("share from only one log-sum-exp")
 def merge_by_sigmoid_of_dead(out_a, lse_a, out_b, lse_b):
     share = 1 / (1 + np.exp(-lse_a))
     share = np.where(np.isneginf(lse_b), np.where(np.isneginf(lse_a), 0, 1), share).astype(

@@ -414,7 +414,7 @@ for number, (name, function) in enumerate(
         ),
         ("log-sum-exp not updated", merged(lambda o, l, b, n, both: (shared(o, l, b, n, both), n))),
         (
-            "the larger part alone",
+            "only the larger part",
             merged(lambda o, l, b, n, both: (np.where(l > n, o, b), np.maximum(l, n))),
         ),
         (
@@ -616,7 +616,7 @@ wrong(
     ],
 )
 wrong(
-    "block_size taken for the number of blocks",
+    "block_size used as the number of blocks",
     blocks=lambda n_k, block_size: regular(n_k, -(-n_k // block_size)),
 )
 

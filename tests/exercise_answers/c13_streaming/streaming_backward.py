@@ -140,7 +140,7 @@ def wrong(*names, **changed):
 
 
 wrong("delta not subtracted", delta=None)
-wrong("delta of the block alone", delta="block")
+wrong("delta of one block instead of all keys", delta="block")
 wrong("softmax of each block", weights="softmax")
 wrong("lse not subtracted", weights="none")
 wrong("lse along the keys", weights="row")
@@ -258,7 +258,7 @@ answers.wrong(
     function=backward_with(grad_value=lambda a, ds, grad_output, output: a.mT @ output, delta=0),
 )
 answers.wrong(
-    "block_size taken for the number of blocks",
+    "block_size used as the number of blocks",
     function=backward_with(size=lambda n_k, block_size: -(-n_k // block_size)),
 )
 

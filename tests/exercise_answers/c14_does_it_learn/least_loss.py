@@ -201,5 +201,5 @@ def least_without_repetition(tokens, n_letters, n_digits):
 
 
 answers.wrong(
-    "loss of a letter alone", function=lambda tokens, n_letters, n_digits: math.log(n_letters)
+    "loss of a single letter", function=lambda tokens, n_letters, n_digits: math.log(n_letters)
 )

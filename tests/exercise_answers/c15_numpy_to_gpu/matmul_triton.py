@@ -271,7 +271,7 @@ for number, (names, function) in enumerate(
         (["only the first block of k"], launched("first", block=32)),
         (["tail block dropped"], launched("tail")),
         (["only the last block summed"], launched("last")),
-        (["pointers not moved on"], launched("not moved")),
+        (["pointers not advanced"], launched("not moved")),
         (["edge not masked"], launched("not masked")),
         (["edge not masked"], launched("inner not masked")),
         (["another matrix's row stride"], launched("stride of a")),

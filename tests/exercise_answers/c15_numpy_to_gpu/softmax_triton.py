@@ -217,7 +217,7 @@ for number, (names, function) in enumerate(
         ),
         (["fixed block"], launched("right", block=lambda n: 256, out=torch.zeros_like)),
         (
-            ["block's length taken for the row's stride"],
+            ["block's length used as the row's stride"],
             launched("right", stride=triton.next_power_of_2),
         ),
         (["only the first row"], launched("right", grid=lambda rows, n: (1,))),

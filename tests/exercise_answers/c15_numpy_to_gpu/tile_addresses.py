@@ -92,7 +92,7 @@ for number, (name, function) in enumerate(
             ),
         ),
         (
-            "columns taken for neighbours",
+            "columns treated as neighbours",
             written(address=lambda row, column, shape, strides: row * strides[0] + column),
         ),
         (
@@ -125,11 +125,11 @@ for number, (name, function) in enumerate(
             written(exists=lambda row, column, shape: (row < shape[0]) | (column < shape[1])),
         ),
         (
-            "rows held against the number of columns",
+            "rows compared to the number of columns",
             written(exists=lambda row, column, shape: (row < shape[1]) & (column < shape[0])),
         ),
-        ("another mark than -1", written(blank=0)),
-        ("another mark than -1", written(blank=np.nan)),
+        ("a mark other than -1", written(blank=0)),
+        ("a mark other than -1", written(blank=np.nan)),
     )
 ):
     function.__name__ = f"addresses_{number}"
@@ -143,7 +143,7 @@ def addresses_of_a_tile_alone(tile, block, shape, strides):
     )
 
 
-@answers.wrong("address held against the size")
+@answers.wrong("address compared to the size")
 def addresses_below_the_size(tile, block, shape, strides):
     addresses = written(exists=lambda row, column, sizes: True)(tile, block, shape, strides)
     return np.where(addresses < shape[0] * shape[1], addresses, -1)
@@ -154,7 +154,7 @@ def addresses_turned(tile, block, shape, strides):
     return by_broadcasting(tile, block, shape, strides).T
 
 
-@answers.wrong("answer flat")
+@answers.wrong("answer flattened")
 def addresses_in_a_row(tile, block, shape, strides):
     return by_loops(tile, block, shape, strides).reshape(-1)
 
@@ -166,42 +166,42 @@ def addresses_that_exist(tile, block, shape, strides):
     return row[:, None] * strides[0] + column * strides[1]
 
 
-@answers.wrong("address held against the size")
+@answers.wrong("address compared to the size")
 def addresses_up_to_the_last(tile, block, shape, strides):
     addresses = written(exists=lambda row, column, sizes: True)(tile, block, shape, strides)
     last = (shape[0] - 1) * strides[0] + (shape[1] - 1) * strides[1]
     return np.where(addresses <= last, addresses, -1)
 
 
-@answers.wrong("place inside of the tile masked")
+@answers.wrong("position inside the tile masked")
 def addresses_with_a_mask_of_the_first_tile(tile, block, shape, strides):
     r, c = np.arange(block[0])[:, None], np.arange(block[1])
     addresses = (tile[0] * block[0] + r) * strides[0] + (tile[1] * block[1] + c) * strides[1]
     return np.where((r < shape[0]) & (c < shape[1]), addresses, -1)
 
 
-@answers.wrong("held back at the edge")
+@answers.wrong("clamped at the edge")
 def addresses_clipped(tile, block, shape, strides):
     row = np.clip(tile[0] * block[0] + np.arange(block[0]), 0, shape[0] - 1)
     column = np.clip(tile[1] * block[1] + np.arange(block[1]), 0, shape[1] - 1)
     return np.add.outer(row * strides[0], column * strides[1])
 
 
-@answers.wrong("begun again at the edge")
+@answers.wrong("wrapped around at the edge")
 def addresses_round_the_edge(tile, block, shape, strides):
     row = (tile[0] * block[0] + np.arange(block[0])) % shape[0]
     column = (tile[1] * block[1] + np.arange(block[1])) % shape[1]
     return np.add.outer(row * strides[0], column * strides[1])
 
 
-@answers.wrong("tile taken for one piece of memory")
+@answers.wrong("tile treated as one piece of memory")
 def addresses_in_one_piece(tile, block, shape, strides):
     addresses = by_loops(tile, block, shape, strides)
     first = tile[0] * block[0] * strides[0] + tile[1] * block[1] * strides[1]
     return np.where(addresses < 0, -1, first + np.arange(addresses.size).reshape(block))
 
 
-@answers.wrong("tile taken for one piece of memory")
+@answers.wrong("tile treated as one piece of memory")
 def by_the_number_of_the_tile(tile, block, shape, strides):
     number = tile[0] * -(-shape[1] // block[1]) + tile[1]
     places = np.indices(block) + np.multiply(tile, block)[:, None, None]

@@ -135,7 +135,7 @@ def ranges_swapped(first, last, n_k, block_k, left, right):
     return _four(first, last, n_k, block_k, right, left)
 
 
-@answers.wrong("no right limit taken for 0")
+@answers.wrong("no right limit treated as 0")
 def ranges_or_zero(first, last, n_k, block_k, left, right):
     return _four(first, last, n_k, block_k, left, right or 0)
 
@@ -152,18 +152,18 @@ def ranges_beyond(first, last, n_k, block_k, left, right):
     return *three, end if right is None else last + right + 1
 
 
-@answers.wrong("a limit of 0 taken for none")
+@answers.wrong("a limit of 0 treated as none")
 def ranges_by_or(first, last, n_k, block_k, left, right):
     return _four(first, last, n_k, block_k, left or None, right or None)
 
 
-@answers.wrong("all that is read taken for whole")
+@answers.wrong("everything read treated as whole")
 def ranges_without_a_mask(first, last, n_k, block_k, left, right):
     start, _, _, end = _four(first, last, n_k, block_k, left, right)
     return start, start, end, end
 
 
-@answers.wrong("no masked part at the left")
+@answers.wrong("no masked part on the left")
 def ranges_as_if_causal(first, last, n_k, block_k, left, right):
     start, _, edge, end = _four(first, last, n_k, block_k, left, right)
     return start, start, edge, end

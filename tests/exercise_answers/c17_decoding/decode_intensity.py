@@ -124,6 +124,6 @@ def values_as_wide_as_keys(n_k, d_k, d_v, h, h_kv, itemsize):
     return 2 * h * n_k * (d_k + d_v) / (2 * h_kv * n_k * d_k * itemsize)
 
 
-@answers.wrong("brackets missing below the line")
+@answers.wrong("brackets missing in the denominator")
 def intensity_without_brackets(n_k, d_k, d_v, h, h_kv, itemsize):
     return 2 * h * n_k * (d_k + d_v) / h_kv * n_k * (d_k + d_v) * itemsize

@@ -91,7 +91,7 @@ def decode_ignores_the_new(query, key_cache, value_cache, key_new, value_new):
     return attend(query, key_cache, value_cache), key_cache, value_cache
 
 
-@answers.wrong("new position in front")
+@answers.wrong("new position first")
 def decode_in_front(query, key_cache, value_cache, key_new, value_new):
     keys = np.concatenate([key_new, key_cache], axis=-2)
     values = np.concatenate([value_new, value_cache], axis=-2)

@@ -106,7 +106,7 @@ def gather_exchanged(pages, table, length):
     return np.stack([pages[table[i % size], i // size] for i in range(length)])
 
 
-@answers.wrong("table taken for positions")
+@answers.wrong("table entries used as positions")
 def gather_rows(pages, table, length):
     return pages.reshape(-1, pages.shape[-1])[table][:length]
 

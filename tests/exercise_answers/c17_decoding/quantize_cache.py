@@ -87,7 +87,7 @@ def cache_signed(x):
     return with_top(x, x.astype(np.float64).max(axis=-1, keepdims=True))
 
 
-@answers.wrong("the distance of largest and smallest")
+@answers.wrong("range instead of the largest size")
 def cache_span(x):
     wide = x.astype(np.float64)
     return with_top(x, np.ptp(wide, axis=-1, keepdims=True), 255.0)
@@ -131,7 +131,7 @@ def cache_half(x):
     return with_top(x, largest(x), turn=lambda units: np.trunc(units + 0.5))
 
 
-@answers.wrong("another scale than 1 for a row of zeros")
+@answers.wrong("a scale other than 1 for a row of zeros")
 def cache_zero_scale(x):
     wide = x.astype(np.float64)
     scale = np.abs(wide).max(axis=-1, keepdims=True) / 127
@@ -140,7 +140,7 @@ def cache_zero_scale(x):
     return codes, scale.astype(x.dtype)
 
 
-@answers.wrong("another scale than 1 for a row of zeros")
+@answers.wrong("a scale other than 1 for a row of zeros")
 def cache_epsilon(x):
     wide = x.astype(np.float64)
     scale = np.abs(wide).max(axis=-1, keepdims=True) / 127 + 1e-8

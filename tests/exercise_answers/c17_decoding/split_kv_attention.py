@@ -279,7 +279,7 @@ def split_queries(query, key, value, n_splits):
     )
 
 
-@answers.wrong("n_splits taken for a part's length")
+@answers.wrong("n_splits used as a part's length")
 def split_by_block_length(query, key, value, n_splits):
     found = []
     for i in range(0, key.shape[-2], n_splits):

@@ -250,7 +250,7 @@ def ring_unscaled(query_parts, key_parts, value_parts):
     )
 
 
-@answers.wrong("values stay at home")
+@answers.wrong("values not passed on")
 def ring_of_keys(query_parts, key_parts, value_parts):
     outputs = []
     for query, value in zip(query_parts, value_parts):
@@ -340,7 +340,7 @@ def ring_of_one_array(query_parts, key_parts, value_parts):
     return np.concatenate(ring(query_parts, key_parts, value_parts, steps=-1), axis=-2)
 
 
-@answers.wrong("stops for 16 bits")
+@answers.wrong("fails in 16 bits")
 def ring_from_an_empty_pair(query_parts, key_parts, value_parts):
     outputs = []
     for query in query_parts:

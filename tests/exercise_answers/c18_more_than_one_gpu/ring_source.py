@@ -43,12 +43,12 @@ def source_of_the_others_view(rank, step, world):
     return (rank + step) % world
 
 
-@answers.wrong("not wrapped round")
+@answers.wrong("not wrapped around")
 def source_below_zero(rank, step, world):
     return rank - step
 
 
-@answers.wrong("not wrapped round")
+@answers.wrong("not wrapped around")
 def source_by_the_remainder_of_c(rank, step, world):
     return int(math.fmod(rank - step, world))
 

@@ -136,7 +136,7 @@ def blocks_of_another_size(run):
     scores = np.zeros((3, 60)).view(Noted)
     outcome = run(scores, 4)
     other = not outcome.failure and 15 in scores.lengths and 4 not in scores.lengths
-    return "block_size taken for the number of blocks" if other else None
+    return "block_size used as the number of blocks" if other else None
 
 
 EXERCISE = written(

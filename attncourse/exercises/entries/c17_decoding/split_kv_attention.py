@@ -94,7 +94,7 @@ def splits_something_else(run):
     shapes = [shape for shape in ExpOf.shapes if len(shape) > 1]
     lengths = [shape[-1] for shape in shapes]
     if lengths.count(2) >= 6 and not {6, 12} & set(lengths):
-        return "n_splits taken for a part's length"
+        return "n_splits used as a part's length"
     halves = [(2, 6), (3, 6)], [(2, 1), (2, 6), (3, 1), (3, 6)]
     if sorted(shape[-2:] for shape in shapes) in halves:
         return "queries split too"
