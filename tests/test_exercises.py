@@ -16,7 +16,7 @@ from attncourse.exercises.engine import catalogue, changes, generic, message, pr
 from attncourse.exercises.engine.find import exercises
 from attncourse.exercises.engine.numbers import read_number
 from attncourse.exercises.engine.prove import load_answers, problems, prove_pairs, prove_singles
-from attncourse.exercises.model import PARTS, Failure, Mistake
+from attncourse.exercises.model import PARTS, PLAIN, Case, Failure, Mistake
 
 ENTRIES = [entry for entries in load_answers().values() for entry in entries]
 NAMES = list(exercises())
@@ -238,6 +238,28 @@ def test_numbers_that_nearly_agree_are_shown_apart():
         "computed = [1.5, 3.250000238, 4.999999046] (float32)" in found
         and "exact = [1.5, 3.25, 5.0000001]" in found
     )
+
+
+def nearest_of_rounded(query, key):
+    return np.argmax(np.round(query @ np.swapaxes(key, -1, -2), 3), axis=-1)
+
+
+def test_an_input_is_shown_so_that_what_is_expected_follows():
+    shown = "key = [[1, 0], [1.000000001, 0]] returned [0] expected [1]"
+    assert shown in in_one_line("nearest_key", nearest_of_rounded)
+
+
+@pytest.mark.parametrize("largest, needed", [(1 + 1e-4, 6), (1 + 1e-9, 10), (1 + 1e-13, 15)])
+def test_numbers_that_decide_are_shown_apart_in_lists_of_arrays_too(largest, needed):
+    parts = [np.array([[1.0, largest]])]
+    exercise = types.SimpleNamespace(
+        in_words=False, steps={}, answer=lambda steps, parts: parts[0].argmax(axis=-1)
+    )
+    seen = types.SimpleNamespace(
+        case=Case(PLAIN, (parts,)), values=(np.array([0]),), dtypes=("int64",)
+    )
+    assert message._digits_needed(exercise, seen, (np.array([1]),)) == needed
+    assert message.argument("parts", parts, digits=needed) == f"parts = [[[1, {largest:.15g}]]]"
 
 
 def test_of_a_large_answer_the_entry_that_differs_is_shown_apart():
