@@ -1039,6 +1039,16 @@ def test_entries_that_agree_but_for_rounding_are_shown_as_the_same():
     assert "returned [[0.9999999998, 0, -0.9999999996]] expected [[1, 0, -1]]" in said
 
 
+def test_what_a_large_divisor_makes_is_not_called_rounding():
+    seen = types.SimpleNamespace(
+        failure=None,
+        values=(np.array([[2.5e-19, 3e-8]]),),
+        dtypes=("float64",),
+        case=Case("short vectors", (np.ones((1, 2)),)),
+    )
+    assert message.properties(seen, (np.array([[1.0, 0.6]]),)) == ["Every entry is nearly 0."]
+
+
 def test_a_single_small_number_is_not_shown_as_0():
     def ulp_error(computed, exact):
         gap = np.abs(np.spacing(exact.astype(np.float32))).astype(np.float64)

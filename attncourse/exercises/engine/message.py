@@ -553,9 +553,10 @@ def _all_the_same(a, b):
 
 
 def _nothing_left(a, b):
+    """What is nearly 0 may be a rounding error, but a large divisor makes it, too."""
     largest = np.abs(np.where(np.isfinite(b), b, 0)).max(initial=0)
     if a.any() and np.abs(a).max() <= 1e-6 * largest and factor(a, b) is None:
-        return "Every entry is 0, except for rounding errors."
+        return "Every entry is nearly 0."
     return ""
 
 
