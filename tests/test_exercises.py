@@ -752,9 +752,19 @@ def softmax_of_the_transposed(scores, axis=-1):
     return (powers / powers.sum(axis=0)).T
 
 
+def top_p_from_below(scores, p):
+    order = np.argsort(scores, axis=-1)
+    left_out = np.cumsum(attnlib.softmax(np.take_along_axis(scores, order, -1)), -1) <= 1 - p
+    left_out[..., -1] = False
+    found = np.zeros(scores.shape, dtype=bool)
+    np.put_along_axis(found, order, left_out, axis=-1)
+    return np.where(found, -np.inf, scores)
+
+
 @pytest.mark.parametrize(
     "name, function, said, unsaid",
     [
+        ("top_p_scores", top_p_from_below, "the later ones ... For p = 1, too", "reaches 1"),
         (
             "attention_backward",
             no_scale_and_delta_without_keepdims,
