@@ -761,9 +761,25 @@ def top_p_from_below(scores, p):
     return np.where(found, -np.inf, scores)
 
 
+def rotated_at_the_highest_so_far(x, positions, base):
+    half = x.shape[-1] // 2
+    far = np.maximum.accumulate(positions)
+    angles = far[:, None] * float(base) ** (-np.arange(half) / half)
+    first, second = x[..., :half].astype(float), x[..., half:].astype(float)
+    cos, sin = np.cos(angles), np.sin(angles)
+    turned = np.concatenate([first * cos - second * sin, second * cos + first * sin], axis=-1)
+    return turned.astype(x.dtype)
+
+
 @pytest.mark.parametrize(
     "name, function, said, unsaid",
     [
+        (
+            "rotary",
+            rotated_at_the_highest_so_far,
+            "positions that do not begin at 0, leading axes ... Wrong for: positions out of order.",
+            "Wrong for: positions that",
+        ),
         ("top_p_scores", top_p_from_below, "the later ones ... For p = 1, too", "reaches 1"),
         (
             "attention_backward",
