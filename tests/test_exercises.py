@@ -771,9 +771,31 @@ def rotated_at_the_highest_so_far(x, positions, base):
     return turned.astype(x.dtype)
 
 
+def sink_without_a_maximum(scores, sink):
+    powers = np.exp(scores)
+    return powers / (powers.sum(axis=-1, keepdims=True) + np.exp(sink)[:, None, None])
+
+
+def dropped_by_its_own_draw(weights, keep, p):
+    drawn = np.random.default_rng(0).random(weights.shape) >= p
+    return (weights * drawn / (1 - p)).astype(weights.dtype)
+
+
 @pytest.mark.parametrize(
     "name, function, said, unsaid",
     [
+        (
+            "sink_softmax",
+            sink_without_a_maximum,
+            "in a row far below 0 whose sink is as low ... scores = [[[-9999, -9998]]]",
+            "second mistake",
+        ),
+        (
+            "dropout_weights",
+            dropped_by_its_own_draw,
+            "does not depend on keep. ... for the input below: Wrong in column 2",
+            "for ordinary input",
+        ),
         (
             "rotary",
             rotated_at_the_highest_so_far,
