@@ -16,7 +16,7 @@ from attncourse.exercises.engine import catalogue, changes, generic, message, pr
 from attncourse.exercises.engine.find import exercises
 from attncourse.exercises.engine.numbers import read_number
 from attncourse.exercises.engine.prove import load_answers, problems, prove_pairs, prove_singles
-from attncourse.exercises.model import PARTS, Failure, Mistake
+from attncourse.exercises.model import PARTS, PLAIN, Case, Failure, Mistake
 
 ENTRIES = [entry for entries in load_answers().values() for entry in entries]
 NAMES = list(exercises())
@@ -238,6 +238,28 @@ def test_numbers_that_nearly_agree_are_shown_apart():
         "computed = [1.5, 3.250000238, 4.999999046] (float32)" in found
         and "exact = [1.5, 3.25, 5.0000001]" in found
     )
+
+
+def nearest_of_rounded(query, key):
+    return np.argmax(np.round(query @ np.swapaxes(key, -1, -2), 3), axis=-1)
+
+
+def test_an_input_is_shown_so_that_what_is_expected_follows():
+    shown = "key = [[1, 0], [1.000000001, 0]] returned [0] expected [1]"
+    assert shown in in_one_line("nearest_key", nearest_of_rounded)
+
+
+@pytest.mark.parametrize("largest, needed", [(1 + 1e-4, 6), (1 + 1e-9, 10), (1 + 1e-13, 15)])
+def test_numbers_that_decide_are_shown_apart_in_lists_of_arrays_too(largest, needed):
+    parts = [np.array([[1.0, largest]])]
+    exercise = types.SimpleNamespace(
+        in_words=False, steps={}, answer=lambda steps, parts: parts[0].argmax(axis=-1)
+    )
+    seen = types.SimpleNamespace(
+        case=Case(PLAIN, (parts,)), values=(np.array([0]),), dtypes=("int64",)
+    )
+    assert message._digits_needed(exercise, seen, (np.array([1]),)) == needed
+    assert message.argument("parts", parts, digits=needed) == f"parts = [[[1, {largest:.15g}]]]"
 
 
 def test_of_a_large_answer_the_entry_that_differs_is_shown_apart():
@@ -730,9 +752,57 @@ def softmax_of_the_transposed(scores, axis=-1):
     return (powers / powers.sum(axis=0)).T
 
 
+def top_p_from_below(scores, p):
+    order = np.argsort(scores, axis=-1)
+    left_out = np.cumsum(attnlib.softmax(np.take_along_axis(scores, order, -1)), -1) <= 1 - p
+    left_out[..., -1] = False
+    found = np.zeros(scores.shape, dtype=bool)
+    np.put_along_axis(found, order, left_out, axis=-1)
+    return np.where(found, -np.inf, scores)
+
+
+def rotated_at_the_highest_so_far(x, positions, base):
+    half = x.shape[-1] // 2
+    far = np.maximum.accumulate(positions)
+    angles = far[:, None] * float(base) ** (-np.arange(half) / half)
+    first, second = x[..., :half].astype(float), x[..., half:].astype(float)
+    cos, sin = np.cos(angles), np.sin(angles)
+    turned = np.concatenate([first * cos - second * sin, second * cos + first * sin], axis=-1)
+    return turned.astype(x.dtype)
+
+
+def sink_without_a_maximum(scores, sink):
+    powers = np.exp(scores)
+    return powers / (powers.sum(axis=-1, keepdims=True) + np.exp(sink)[:, None, None])
+
+
+def dropped_by_its_own_draw(weights, keep, p):
+    drawn = np.random.default_rng(0).random(weights.shape) >= p
+    return (weights * drawn / (1 - p)).astype(weights.dtype)
+
+
 @pytest.mark.parametrize(
     "name, function, said, unsaid",
     [
+        (
+            "sink_softmax",
+            sink_without_a_maximum,
+            "in a row far below 0 whose sink is as low ... scores = [[[-9999, -9998]]]",
+            "second mistake",
+        ),
+        (
+            "dropout_weights",
+            dropped_by_its_own_draw,
+            "does not depend on keep. ... for the input below: Wrong in column 2",
+            "for ordinary input",
+        ),
+        (
+            "rotary",
+            rotated_at_the_highest_so_far,
+            "positions that do not begin at 0, leading axes ... Wrong for: positions out of order.",
+            "Wrong for: positions that",
+        ),
+        ("top_p_scores", top_p_from_below, "the later ones ... For p = 1, too", "reaches 1"),
         (
             "attention_backward",
             no_scale_and_delta_without_keepdims,
@@ -1015,6 +1085,16 @@ def test_entries_that_agree_but_for_rounding_are_shown_as_the_same():
 
     said = in_one_line("cosine_scores", cosine_scores)
     assert "returned [[0.9999999998, 0, -0.9999999996]] expected [[1, 0, -1]]" in said
+
+
+def test_what_a_large_divisor_makes_is_not_called_rounding():
+    seen = types.SimpleNamespace(
+        failure=None,
+        values=(np.array([[2.5e-19, 3e-8]]),),
+        dtypes=("float64",),
+        case=Case("short vectors", (np.ones((1, 2)),)),
+    )
+    assert message.properties(seen, (np.array([[1.0, 0.6]]),)) == ["Every entry is nearly 0."]
 
 
 def test_a_single_small_number_is_not_shown_as_0():

@@ -7,7 +7,8 @@ import textwrap
 
 import numpy as np
 
-from ..model import PLAIN, Once, Words, arrays_of
+from ..model import PLAIN, Once, Words, arrays_of, as_arrays, fresh_copy
+from .changes import reference
 from .explain import close_rows, fit_shape, tolerance
 from .generic import ARRAY_OF_WORDS, DtypeMistake
 from .numbers import factor
@@ -77,12 +78,12 @@ def argument(name, value, about_dtype=False, digits=6, dtype="", most=READABLE):
     `dtype` is that of a case's tensors, whose numbers are kept as float64.
     """
     if isinstance(value, Once):
-        return f"{name} = {', '.join(rows(item, 6) for item in value.items)} (read one by one)"
+        return f"{name} = {', '.join(rows(item, digits) for item in value.items)} (read one by one)"
     strings = isinstance(value, list) and value and isinstance(value[0], str)
     if isinstance(value, Words) or strings:
         return _words(name, getattr(value, "items", value), most)
     if isinstance(value, list):
-        return _arguments(name, value, most)
+        return _arguments(name, value, most, digits)
     if isinstance(value, type):
         return f"{name} = np.{value.__name__}"
     if isinstance(value, np.dtype):
@@ -102,11 +103,11 @@ def argument(name, value, about_dtype=False, digits=6, dtype="", most=READABLE):
     return f"{name} = {rows(value, digits)}{dtype}{view}"
 
 
-def _arguments(name, arrays, most):
+def _arguments(name, arrays, most, digits):
     """An argument that is a list of arrays."""
     if sum(array.size for array in arrays) > most:
         return f"{name}, arrays of shapes {', '.join(str(array.shape) for array in arrays)}"
-    return f"{name} = [{', '.join(rows(array, 6) for array in arrays)}]"
+    return f"{name} = [{', '.join(rows(array, digits) for array in arrays)}]"
 
 
 def _words(name, words, most):
@@ -155,13 +156,13 @@ def smallest(exercise, seen, wrong, parts=None):
         dtype not in ("", case.dtype) and exercise.dtype_of(i) == "input"
         for i, dtype in enumerate(seen[one].dtypes)
     )
-    digits = 10 if _alike(case.args) else 6
+    wanted = exercise.predict((), seen[one].index)
+    digits = _digits_needed(exercise, seen[one], wanted)
     arguments = [
         argument(name, value, about_dtype, digits, case.torch_dtype)
         for name, value in zip(exercise.parameters, case.args)
     ]
     lines = ["A small input that shows it:"] + [indented(line) for line in arguments]
-    wanted = exercise.predict((), seen[one].index)
     return "\n".join(
         lines
         + _changed_arguments(exercise, seen[one])
@@ -195,13 +196,75 @@ def _changed(before, after):
     return not np.array_equal(before, after, equal_nan=True)
 
 
-def _alike(args):
-    """Whether two arrays of numbers differ somewhere by less than six digits show."""
-    arrays = [arg for arg in args if isinstance(arg, np.ndarray) and arg.dtype.kind == "f"]
-    return any(
-        a.shape == b.shape and ((a != b) & np.isclose(a, b, rtol=1e-6, atol=0)).any()
-        for a, b in itertools.combinations(arrays, 2)
+def _digits_needed(exercise, seen, wanted):
+    """How many digits of an input have to be shown: it must tell its numbers apart, and what was
+    expected must follow from it.
+    """
+    return next(
+        (
+            n
+            for n in (6, 10)
+            if _tells_apart(seen.case.args, n) and _follows(exercise, seen, wanted, n)
+        ),
+        15,
     )
+
+
+def _tells_apart(args, digits):
+    """Whether numbers that differ look different, in one array and in the same place of two."""
+    arrays = [arg for arg in arrays_of(args) if arg.dtype.kind == "f" and arg.size <= READABLE]
+    ordered = [np.sort(array, axis=None) for array in arrays]
+    neighbours = [(array[1:], array[:-1]) for array in ordered]
+    places = [pair for pair in itertools.combinations(arrays, 2) if pair[0].shape == pair[1].shape]
+    return all(
+        number(x, digits) != number(y, digits)
+        for pair in neighbours + places
+        for x, y in zip(*map(np.ravel, pair))
+        if x != y and np.isclose(x, y, rtol=1e-5, atol=0) and abs(x - y) > 1e-14 * abs(x)
+    )
+
+
+def _follows(exercise, seen, wanted, digits):
+    """Whether the input with these digits leads to what was expected, and not as far from it as
+    what was returned.
+    """
+    if exercise.in_words:
+        return True
+    args = fresh_copy([_as_shown(arg, digits) for arg in seen.case.args], wide=True)
+    try:
+        with np.errstate(all="ignore"):
+            parts = as_arrays(reference(exercise, args))
+    except Exception:  # with so few digits it is no input that is allowed
+        return False
+    compared = zip(parts, wanted, seen.values, seen.dtypes)
+    return all(
+        values.shape != right.shape
+        or close_rows(values, right, tolerance(seen.case, dtype, seen.case.extreme)).all()
+        or _gap(part, right) <= 0.1 * _gap(values, right)
+        for part, right, values, dtype in compared
+    )
+
+
+def _gap(a, b):
+    """The largest difference of two arrays."""
+    if a.shape != b.shape:
+        return np.inf
+    a, b = a.astype(float), b.astype(float)
+    with np.errstate(invalid="ignore"):
+        gaps = np.where((a == b) | np.isnan(a) & np.isnan(b), 0.0, np.abs(a - b))
+    return np.nan_to_num(gaps, nan=np.inf).max(initial=0)
+
+
+def _as_shown(value, digits):
+    """An argument with the digits that are shown."""
+    if isinstance(value, Once):
+        return Once([_as_shown(item, digits) for item in value.items])
+    if isinstance(value, list):
+        return [_as_shown(item, digits) for item in value]
+    if not isinstance(value, np.ndarray) or value.dtype.kind != "f" or value.size > READABLE:
+        return value
+    shown = [float(number(x, digits)) for x in value.ravel()]
+    return np.array(shown).reshape(value.shape).astype(value.dtype)
 
 
 def first_to_show(seen, wrong):
@@ -490,9 +553,10 @@ def _all_the_same(a, b):
 
 
 def _nothing_left(a, b):
+    """What is nearly 0 may be a rounding error, but a large divisor makes it, too."""
     largest = np.abs(np.where(np.isfinite(b), b, 0)).max(initial=0)
     if a.any() and np.abs(a).max() <= 1e-6 * largest and factor(a, b) is None:
-        return "Every entry is 0, except for rounding errors."
+        return "Every entry is nearly 0."
     return ""
 
 

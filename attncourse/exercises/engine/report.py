@@ -297,7 +297,8 @@ def _unexplained(exercise, seen, finding, wrong, left, telling, shown, below):
     """What can be said about what no known mistake explains, if possible about the case that is
     shown below.
     """
-    one = telling[0] if telling and telling[0] in left else _described(exercise, seen, left)
+    example = message.first_to_show(seen, telling) if telling else None
+    one = example if example in left else _described(exercise, seen, left)
     right = [s.case.aspect for k, s in enumerate(seen) if k not in wrong]
     right = [
         a
@@ -318,16 +319,19 @@ def _unexplained(exercise, seen, finding, wrong, left, telling, shown, below):
     same_kind = message.factors(plain_cases, [exercise.predict((), s.index) for s in plain_cases])
     general = same_kind or _one_number_for_all(seen)
     said = [general] if general else _properties(exercise, seen, seen[one], left)
-    if named:
-        lead = f"What it {also}does for {seen[one].case.aspect}:"
-    elif (
+    alike = [k for k in left if not named or seen[k].case.aspect == seen[one].case.aspect]
+    if (
         general
         or not message.tells_more(said)  # no more than that something is wrong
-        or all(_properties(exercise, seen, seen[k], left) == said for k in left)
+        or all(_properties(exercise, seen, seen[k], left) == said for k in alike)
     ):
-        lead = "What it does:"
+        lead = f"What it {also}does{f' for {seen[one].case.aspect}' * named}:"
+    elif below and one == example:
+        lead = f"What it {also}does for the input below:"
+    elif not named:
+        lead = "What it does for one of the inputs:"
     else:
-        lead = f"What it does for {'the input below' if below else 'one of the inputs'}:"
+        lead = f"What it {also}does for one input ({seen[one].case.aspect}):"
     if said and not (shown and seen[one].failure):
         lines.append(f"{lead} {' '.join(said)}")
     return lines + [""] if lines else []

@@ -163,3 +163,37 @@ def cosines_with_a_tiny_epsilon(query, key):
     k = np.linalg.norm(key, axis=-1)[..., None, :].astype(np.float64)
     dots = query.astype(np.float64) @ np.swapaxes(key.astype(np.float64), -1, -2)
     return (dots / (q * k + 1e-30)).astype(query.dtype)
+
+
+@answers.wrong("epsilon added to the length")
+def cosines_of_raised_products(query, key):
+    both = np.linalg.norm(query, axis=-1)[..., :, None] * np.linalg.norm(key, axis=-1)[..., None, :]
+    products = query @ np.swapaxes(key, -1, -2)
+    return products / np.maximum(both, np.asarray(3e-4, products.dtype))
+
+
+@answers.wrong("correlation instead of the cosine")
+def cosines_of_centred_vectors(query, key):
+    return unit(query - query.mean(-1, keepdims=True)) @ np.swapaxes(
+        unit(key - key.mean(-1, keepdims=True)), -1, -2
+    )
+
+
+@answers.wrong("correlation instead of the cosine", "0 / 0 for a vector of zeros")
+def cosines_by_a_formula_of_statistics(query, key):
+    q = query - query.mean(-1, keepdims=True)
+    k = key - key.mean(-1, keepdims=True)
+    return q @ k.mT / (lengths(q) * lengths(k).mT)
+
+
+@answers.wrong("short vectors taken for vectors of zeros")
+def cosines_of_long_vectors_alone(query, key):
+    both = lengths(query) * lengths(key).mT
+    products = query @ key.mT
+    return np.where(both < 1e-6, 0, products / np.where(both < 1e-6, 1, both)).astype(query.dtype)
+
+
+@answers.wrong("short vectors taken for vectors of zeros")
+def cosines_by_isclose(query, key):
+    both = lengths(query) * lengths(key).mT
+    return query @ key.mT / np.where(np.isclose(both, 0), 1, both).astype(query.dtype)

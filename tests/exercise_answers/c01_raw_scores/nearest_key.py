@@ -118,3 +118,22 @@ def nearest_one_hot(query, key):
 def nearest_by_isclose(query, key):
     p = query @ np.swapaxes(key, -1, -2)
     return np.isclose(p, p.max(axis=-1, keepdims=True)).argmax(axis=-1)
+
+
+@answers.wrong("largest cosine")
+def nearest_by_raised_lengths(query, key):
+    k = key / (np.linalg.norm(key, axis=-1, keepdims=True) + 1e-9)
+    return np.argmax(np.einsum("...id,...jd->...ij", query, k), axis=-1)
+
+
+@answers.wrong("largest cosine")
+def nearest_by_the_cosine_of_a_library(query, key):
+    q_len = np.linalg.norm(query, axis=-1)[..., :, None]
+    k_len = np.linalg.norm(key, axis=-1)[..., None, :]
+    return (query @ np.swapaxes(key, -1, -2) / (q_len * k_len + 1e-8)).argmax(axis=-1)
+
+
+@answers.wrong("products in float32")
+def nearest_in_float32(query, key):
+    q, k = query.astype(np.float32), key.astype(np.float32)
+    return (q @ np.swapaxes(k, -1, -2)).argmax(axis=-1)

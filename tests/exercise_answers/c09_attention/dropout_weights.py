@@ -127,3 +127,13 @@ answers.wrong(
     "1 + p in the factor",
     function=lambda w, keep, p: np.where(keep, w * (1 + p), 0).astype(w.dtype),
 )
+
+
+@answers.wrong("small weights dropped")
+def dropout_from_p_on(weights, keep, p):
+    return np.where(weights >= p, weights, 0) / np.asarray(1 - p, weights.dtype)
+
+
+@answers.wrong("dropped weights set to something else")
+def dropout_of_ones(weights, keep, p):
+    return np.where(keep, weights, 1) / np.asarray(1 - p, weights.dtype)

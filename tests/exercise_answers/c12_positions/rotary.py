@@ -330,3 +330,22 @@ def rotary_from_float64_tables(x, positions, base):
     out[..., :half] = first * table[0] - second * table[1]
     out[..., half:] = second * table[0] + first * table[1]
     return out
+
+
+def rotated_at(x, positions, base):
+    half = x.shape[-1] // 2
+    angles = positions[:, None] * float(base) ** (-np.arange(half) / half)
+    first, second = x[..., :half].astype(float), x[..., half:].astype(float)
+    cos, sin = np.cos(angles), np.sin(angles)
+    turned = np.concatenate([first * cos - second * sin, second * cos + first * sin], axis=-1)
+    return turned.astype(x.dtype)
+
+
+@answers.wrong("positions taken as consecutive")
+def rotary_from_the_first_position_on(x, positions, base):
+    return rotated_at(x, positions[0] + np.arange(len(positions)), base)
+
+
+@answers.wrong("positions sorted")
+def rotary_in_ascending_order(x, positions, base):
+    return rotated_at(x, np.sort(positions), base)

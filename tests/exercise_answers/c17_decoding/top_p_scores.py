@@ -217,3 +217,23 @@ def top_p_fixed(scores, p):
 def top_p_in_place(scores, p):
     scores[...] = top_p_plain(scores, p)
     return scores
+
+
+@answers.wrong("only the largest where no sum reaches 1")
+def top_p_up_to_argmax(scores, p):
+    order = np.argsort(-scores, axis=-1, kind="stable")
+    sums = np.cumsum(np.take_along_axis(softmax(scores), order, axis=-1), axis=-1)
+    last = np.argmax(sums >= p, axis=-1)[..., None]
+    kept = np.zeros(scores.shape, dtype=bool)
+    np.put_along_axis(kept, order, np.arange(scores.shape[-1]) <= last, axis=-1)
+    return np.where(kept, scores, -np.inf)
+
+
+@answers.wrong("later of equals first", "small weights dropped for p = 1")
+def top_p_from_below(scores, p):
+    order = np.argsort(scores, axis=-1)
+    left_out = np.cumsum(softmax(np.take_along_axis(scores, order, -1)), axis=-1) <= 1 - p
+    left_out[..., -1] = False
+    found = np.zeros(scores.shape, dtype=bool)
+    np.put_along_axis(found, order, left_out, axis=-1)
+    return np.where(found, -np.inf, scores)

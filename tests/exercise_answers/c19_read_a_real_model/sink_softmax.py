@@ -169,3 +169,37 @@ answers.wrong(
     "no exponential of the sink",
     function=lambda scores, sink: shifted_by_the_scores(scores, sink, lambda b, m: b),
 )
+
+
+@answers.wrong("the smaller of maximum and sink subtracted")
+def sink_by_the_smaller(scores, sink):
+    b = sink[:, None, None]
+    lowest = np.minimum(scores.max(axis=-1, keepdims=True), b)
+    powers = np.exp(scores - lowest)
+    return powers / (powers.sum(axis=-1, keepdims=True) + np.exp(b - lowest))
+
+
+@answers.wrong("one maximum for each head")
+def sink_by_the_maximum_of_a_head(scores, sink):
+    b = sink[:, None, None]
+    highest = np.maximum(scores.max(axis=(-2, -1), keepdims=True), b)
+    powers = np.exp(scores - highest)
+    return powers / (powers.sum(axis=-1, keepdims=True) + np.exp(b - highest))
+
+
+@answers.wrong("a low number instead of -inf")
+def sink_beside_low_numbers(scores, sink):
+    s = np.where(np.isneginf(scores), np.asarray(-1e4, scores.dtype), scores)
+    b = sink[:, None, None]
+    highest = np.maximum(s.max(axis=-1, keepdims=True), b)
+    powers = np.exp(s - highest)
+    return powers / (powers.sum(axis=-1, keepdims=True) + np.exp(b - highest))
+
+
+@answers.wrong("epsilon in the denominator")
+def sink_with_an_epsilon_for_dead_rows(scores, sink):
+    highest = scores.max(axis=-1, keepdims=True)
+    highest = np.where(np.isfinite(highest), highest, 0).astype(scores.dtype)
+    powers = np.exp(scores - highest)
+    total = powers.sum(axis=-1, keepdims=True) + np.exp(sink[:, None, None] - highest)
+    return powers / (total + np.asarray(1e-6, scores.dtype))

@@ -28,12 +28,21 @@ def nonzero(lengths):
     return np.where(lengths == 0, 1.0, lengths)
 
 
+def beyond(lengths, least, instead):
+    """Lengths above a least one; another divisor instead of those below."""
+    return np.where(lengths > least, lengths, instead)
+
+
 def squares(array):
     return np.square(array).sum(axis=-1, keepdims=True)
 
 
 def sizes(array, reduce):
     return reduce(np.abs(array), axis=-1, keepdims=True)
+
+
+def centred(array):
+    return array - array.mean(axis=-1, keepdims=True)
 
 
 def _cases():

@@ -29,9 +29,21 @@ def closeness(q, k):
     return -np.square(q[..., :, None, :] - k[..., None, :, :]).sum(axis=-1)
 
 
+def norm(array):
+    return np.linalg.norm(array, axis=-1, keepdims=True)
+
+
 def unit(array):
-    length = np.linalg.norm(array, axis=-1, keepdims=True)
-    return array / np.where(length == 0, 1.0, length)
+    return array / np.where(norm(array) == 0, 1.0, norm(array))
+
+
+def raised(array, epsilon):
+    """Vectors divided by their lengths, to which a small number was added."""
+    return array / (norm(array) + epsilon)
+
+
+def single(array):
+    return array.astype(np.float32)
 
 
 def _cases():

@@ -5,7 +5,8 @@ import numpy as np
 from ...model import FLOAT16, FLOAT32, LEADING, PLAIN, SQUARE, Case, normal
 from ...pages import written
 
-FAR, SKIPPED = "far positions", "positions that do not begin at 0"
+FAR, LATER = "far positions", "positions that do not begin at 0"
+UNORDERED = "positions out of order"
 
 
 def rotary(x, positions, base):
@@ -74,18 +75,21 @@ def _cases():
         case(SQUARE, range(4), 50.0, 4, 4, seed=4),
         tiny("negative positions", [[1, 2, 3, 4]], [-3], 100.0),
         tiny("one pair", [[1, 0], [3, 4]], [1, 2], 10000.0),
-        tiny(SKIPPED, [[1, 2, 3, 4]], [7], 10000.0),
-        case(SKIPPED, [3, 4, 9, 9, 1], 10000.0, 5, 6, seed=5),
-        case(SKIPPED, [12, 2, 31, 40, 5, 6, 7], 800.0, 7, 10, seed=6),
+        tiny(LATER, [[1, 2, 3, 4]], [7], 10000.0),
+        case(LATER, range(3, 8), 10000.0, 5, 6, seed=11),
+        tiny(UNORDERED, [[1, 2], [3, 4]], [3, 0], 10.0),
+        case(UNORDERED, [3, 4, 9, 9, 1], 10000.0, 5, 6, seed=5),
+        case(UNORDERED, [12, 2, 31, 40, 5, 6, 7], 800.0, 7, 10, seed=6),
         case(LEADING, range(5), 10000.0, 2, 5, 6, seed=7),
-        case(LEADING, [4, 0, 3], 700.0, 2, 3, 3, 10, seed=8),
+        case(LEADING, range(4, 7), 700.0, 2, 3, 3, 10, seed=8),
         case(FLOAT32, range(5), 10000.0, 5, 6, seed=9, dtype=np.float32),
         tiny(FLOAT32, [[1, 2, 3, 4]], [1], 100.0, np.float32),
         case(FLOAT16, range(7), 10000.0, 7, 10, seed=10, dtype=np.float16),
         tiny(FLOAT16, [[1, 2, 3, 4]], [1], 100.0, np.float16),
         # The errors of rounded cosines and sines add up here, to three times the last rounding.
-        dataclasses.replace(
-            tiny(FLOAT16, [[-7, -1.75], [5.5, 3.25]], [954, 1664], 100.0, np.float16), relative=4e-4
+        *(
+            dataclasses.replace(tiny(FAR, [pair], [p], 100.0, np.float16), relative=4e-4)
+            for pair, p in (([-7, -1.75], 954), ([5.5, 3.25], 1664))
         ),
         # Frequencies of 1 and 0.01 are rounded alike in any way of rounding them; past 2048
         # and 2^24 whole numbers are rounded, too.

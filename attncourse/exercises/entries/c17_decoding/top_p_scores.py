@@ -45,6 +45,11 @@ def first_of(array):
     return np.broadcast_to(np.arange(array.shape[-1]) == 0, array.shape)
 
 
+def up_to_the_first(reached):
+    """True up to the first True of each row; where there is none, np.argmax says 0."""
+    return np.arange(reached.shape[-1]) <= reached.argmax(axis=-1)[..., None]
+
+
 def top_p(scores, p):
     """The right answer, for mistakes that run over other axes."""
     order = np.argsort(-scores, axis=-1, kind="stable")
