@@ -10,10 +10,12 @@ import zlib
 from pathlib import Path
 from random import Random
 
+import nbformat
 import numpy as np
 import pytest
 import torch
 
+import attnlib
 from attncourse import language
 from attncourse.bench.report import RECORDED
 from attncourse.language import (
@@ -26,6 +28,7 @@ from attncourse.language import (
     tokens,
     training,
 )
+from book.notebooks import CHAPTERS
 
 SIZES = language.Sizes(11, d_model=12, n_layers=2, h=6, h_kv=3, d_k=4, d_hidden=7, base=50.0)
 TROPHY = find_head.SENTENCE.format(thing="trophy", container="suitcase", adjective="{}")
@@ -601,3 +604,28 @@ def test_the_record_of_five_seeds_holds_what_the_card_says():
 def test_the_first_step_with_nine_answers_in_ten():
     log = [{"step": i, "accuracy": {"a": share, "b": 0.1}} for i, share in ((50, 0.8), (100, 0.9))]
     assert __main__.reached(log) == {"a": 100, "b": None}
+
+
+# --- the listing in chapter 19 with five changed lines ---
+
+FIVE_LINES = {
+    "    query, key = (decoder.rms_norm(a, 1.0) for a in (query, key))\n": "",
+    "    speed = np.where(speed * 64 < 2 * np.pi, speed / 8, speed)\n": "",
+    "    scores = 50 * np.tanh(scores / 50)\n": "",
+    "(back >= 0) & (back < 8)": "back >= 0",
+    "(powers.sum(-1, keepdims=True) + np.exp(-top))": "powers.sum(-1, keepdims=True)",
+}
+
+
+@pytest.mark.parametrize("left", [None, *FIVE_LINES])
+def test_without_its_five_changed_lines_the_listing_is_our_decoder(model, left):
+    cells = nbformat.read(CHAPTERS / "19_read_a_real_model.ipynb", as_version=4).cells
+    source, judge = [cell.source for cell in cells if cell.id in ("stranger-2", "stranger-3")]
+    for line, as_it_was in FIVE_LINES.items():
+        assert source.count(line) == 1
+        if line != left:
+            source = source.replace(line, as_it_was)
+    words = language.encode(TROPHY.format("big", "big"))
+    space = {"np": np, "attnlib": attnlib, "decoder": decoder, "model": model, "tokens": words}
+    exec(source + "\n" + judge, space)
+    assert space["as_llama"] == (left is None)

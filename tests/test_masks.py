@@ -1,5 +1,8 @@
 """Masks, entry by entry."""
 
+import warnings
+
+import nbformat
 import numpy as np
 import pytest
 import torch
@@ -18,8 +21,11 @@ from helpers import (
 )
 from hypothesis import given
 from hypothesis import strategies as st
+from torch.nn.attention import flex_attention
 
+import attnlib
 from attnlib import attention, causal_mask, padding_mask, window_mask
+from book.notebooks import CHAPTERS
 
 pytestmark = no_warnings
 SIZES = [(N_Q, N_K), (N_K, N_Q), (N_Q, N_Q), (1, N_K), (N_Q, 1), (0, N_K), (N_Q, 0), (0, 0)]
@@ -99,3 +105,24 @@ def test_padding_is_as_if_the_keys_were_not_there(library):
     for b, length in enumerate(lengths):
         expected = attention(query[b, 0], key[:length], value[:length])
         assert_close(output[b, 0], to_float64(expected), like=query)
+
+
+def test_flex_attention_sees_the_packed_texts_of_chapter_2_as_its_cells_do():
+    cells = nbformat.read(CHAPTERS / "02_masks.ipynb", as_version=4).cells
+    wanted = ("def weights_of", "def packed_attention", "cu_seqlens = ", "blocks = ")
+    space = {"np": np, "attnlib": attnlib}
+    for cell in cells:
+        if cell.cell_type == "code" and any(f"\n{start}" in f"\n{cell.source}" for start in wanted):
+            exec(cell.source, space)
+    document = torch.from_numpy(np.repeat(np.arange(4), space["lengths"]))
+    n = len(document)
+    blocks = flex_attention.create_block_mask(
+        lambda b, h, q, k: (document[q] == document[k]) & (k <= q), 1, 1, n, n, "cpu", 32
+    )
+    arrays = [torch.from_numpy(space[name])[None, None] for name in ("query", "key", "value")]
+    with warnings.catch_warnings(action="ignore"):  # it isn't compiled here
+        output = flex_attention.flex_attention(*arrays, block_mask=blocks)
+    np.testing.assert_allclose(output[0, 0].numpy(), space["output"], rtol=1e-9, atol=1e-12)
+    mixed = space["seen_some"] & ~space["seen_all"]
+    assert blocks.kv_num_blocks.sum() == mixed.sum()
+    assert blocks.full_kv_num_blocks.sum() == space["seen_all"].sum()
