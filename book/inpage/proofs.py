@@ -13,7 +13,7 @@ from attncourse.exercises.engine.ordering import proofs
 
 IMPORT = r"from attncourse\.exercises import order\s+"
 ORDER = re.compile(rf"""\s*(?:{IMPORT})?order\((["'])(\w+)\1\)\s*""")
-INDEX = re.compile(r"(?<!\w)([A-Za-zδΣℓ]{1,2})_([a-z]+)")
+INDEX = re.compile(r"(?<!\w)([A-Za-zδℓ]{1,2}|Σ)_([a-z]+)")
 POWER = re.compile(r"\^(?:\(([^()]+)\)|(\w))")
 
 
@@ -36,7 +36,7 @@ def as_html(text):
     """A line of a proof, its indices below the line and its exponents above."""
     return POWER.sub(
         lambda found: f"<sup>{found[1] or found[2]}</sup>",
-        INDEX.sub(r"<i>\1</i><sub>\2</sub>", escape(text)),
+        INDEX.sub(r"<i>\1</i><sub>\2</sub>", escape(text)).replace("<i>Σ</i>", "Σ"),
     )
 
 
