@@ -10,6 +10,7 @@ import nbformat
 import numpy as np
 import pytest
 from sphinx.errors import ExtensionError
+from sphinx.testing.util import SphinxTestApp
 
 import attnlib
 from attncourse.exercises import order
@@ -391,3 +392,27 @@ def test_what_a_file_held_is_only_letters_of_lines(form):
     assert form.page.evaluate("inPage.asked[0].texts[1]").endswith(
         'order("delta_from_output", "aei")'
     )
+
+
+def test_a_page_with_a_proof_has_its_data_before_its_cell_and_the_script(tmp_path):
+    (tmp_path / "chapters").mkdir()
+    cells = {"03_x": 'order("shift_both_ways")', "04_y": 'order("shift_both_ways", "a")'}
+    for name, source in cells.items():
+        parts = [nbformat.v4.new_markdown_cell("# T"), nbformat.v4.new_code_cell(source)]
+        notebook = nbformat.v4.new_notebook(cells=parts)
+        nbformat.write(notebook, tmp_path / "chapters" / f"{name}.ipynb")
+    pages = "".join(f"chapters/{name}\n" for name in cells)
+    (tmp_path / "index.md").write_text(f"# T\n\n```{{toctree}}\n{pages}```\n")
+    (tmp_path / "conf.py").write_text(
+        "extensions = ['myst_nb', 'book.boxes', 'book.slides', 'book.inpage.site']\n"
+        "nb_execution_mode = 'off'\n"
+    )
+    app = SphinxTestApp("html", srcdir=tmp_path)
+    app.build()
+    app.cleanup()
+    with_form, without = (
+        (app.outdir / f"chapters/{name}.html").read_text("utf-8") for name in cells
+    )
+    assert re.search(r'class="inpage-proof">\{.*\}</script>\s*<div class="cell', with_form)
+    assert "inpage/order.js" in with_form
+    assert "inpage-proof" not in without and "inpage/order.js" not in without
