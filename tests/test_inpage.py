@@ -140,9 +140,10 @@ def test_problems_are_broken_and_repaired_in_a_page(session):
         ('expose("safe_division", [-7])', "safe_division: exposed, by 0.0011, by an input of"),
         ('repair("slots", 17, "n = at + 1")', "slots: repaired. It is right on all 4"),
         ('repair("slots", 17, "n = exit()")', "It calls exit()"),
+        ('order("delta_from_output", "b")', "Line b is false. With one feature"),
     ):
         untouched = session.Untouched()
-        source = f"from attncourse.exercises import {call[:6]}\n\n{call}"
+        source = f"from attncourse.exercises import {call.partition('(')[0]}\n\n{call}"
         assert said in session.Session().run(["import torch\n1 / 0", source])["message"]
         assert not untouched.has_changed()
 

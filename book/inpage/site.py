@@ -18,7 +18,7 @@ from attncourse.exercises.engine.find import exercises
 from attncourse.exercises.engine.grading import hint_text
 from attncourse.language.answers import NAMES
 from book import address, boxes
-from book.inpage import bundle, fetch, move, runnable
+from book.inpage import bundle, fetch, move, proofs, runnable
 
 CHECK = re.compile(r"""\s*check\((["'])(\w+)\1, *\w+\)\s*""")
 ANSWERS = re.compile(r"\bimport\b.*\banswer_files\b")
@@ -32,9 +32,9 @@ NO_RUNTIME = "this copy of the book holds no Python for its pages"
 
 
 class Exercises(SphinxTransform):
-    """Before each cell that checks an exercise, insert its data or a link to Colab. Other cells
-
-    that a page cannot run get the class inpage-elsewhere.
+    """Before each cell that checks an exercise, insert its data or a link to Colab, and before each
+    that asks for a proof, the data of its form. Other cells that a
+    page cannot run get the class inpage-elsewhere.
     """
 
     default_priority = 210
@@ -51,6 +51,9 @@ class Exercises(SphinxTransform):
                 text = beside(exercises()[name], self.env.docname)
                 data = nodes.raw("", text, format="html", cell=cell["cell"])
                 cell.parent.insert(cell.parent.index(cell), data)
+            proof = proofs.asked_in(boxes.code_of(cell))
+            if proof is not None:
+                proofs.put_before(cell, proof, as_data)
 
 
 def is_chapter(docname):
@@ -112,7 +115,8 @@ def add_data(app, pagename, templatename, context, doctree):
     if pagename == FIRST:
         context["body"] += '<section id="your-progress" hidden></section>'
     context["body"] += as_data(values, 'id="inpage-data"')
-    for name in (*SCRIPTS, *move.scripts(pagename)):
+    own = proofs.scripts(cells_of(app.env, pagename)) if is_chapter(pagename) else ()
+    for name in (*SCRIPTS, *own, *move.scripts(pagename)):
         app.add_js_file("inpage/" + name, loading_method="defer")
     app.add_css_file("inpage/inpage.css")
 

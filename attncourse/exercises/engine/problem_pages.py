@@ -1,5 +1,5 @@
-"""The pages of the problems that come with a wrong program: entries/cNN_subject/break_NAME.md and
-repair_NAME.md. entries/README.md describes them.
+"""The pages of the problems that come as text, a wrong program or the lines of a proof:
+entries/cNN_subject/KIND_NAME.md. entries/README.md describes them.
 """
 
 import difflib
@@ -56,7 +56,7 @@ class Page:
 
 @functools.cache
 def pages(kind):
-    """{name: page} of the problems of a kind, "break" or "repair", in the order of the book."""
+    """{name: page} of the problems of a kind, such as "break", in the order of the book."""
     paths = sorted(Path(entries.__path__[0]).glob(f"c*/{kind}_*.md"))
     found = [read(path, path.stem.removeprefix(f"{kind}_")) for path in paths]
     return {page.name: page for page in found}
@@ -77,7 +77,7 @@ def read(path, name):
     )
 
 
-# ---------------------------------------------------------------- what both kinds say
+# ---------------------------------------------------------------- what all kinds say
 
 
 def unknown(name, known, call):

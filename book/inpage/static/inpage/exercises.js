@@ -180,10 +180,11 @@
       before: cell.previousElementSibling, after: cell.nextElementSibling }));
     for (const { cell, before, after } of found) {
       if (after?.matches(BESIDE)) exercise(cell, after);
-      else if (!cell.matches(ELSEWHERE) && !before?.matches(`${BESIDE}, .inpage-colab`)
+      else if (!cell.matches(ELSEWHERE) && !before?.matches(`${BESIDE}, .inpage-colab, .inpage-proof`)
         && !after?.matches(".inpage-colab")) other(cell);
       else cells.push({ cell, text: () => before?.matches(BESIDE) ? "" : code(cell) });
     }
   };
   document.addEventListener("DOMContentLoaded", begin);
+  Object.assign(inPage, { panel, button, unwrap, firstTime });
 })();
