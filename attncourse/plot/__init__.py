@@ -46,6 +46,7 @@ from attncourse.plot.gpu import (
     three_kernels,
     three_limits,
     tile_in_memory,
+    touched,
     work_of_blocks,
 )
 from attncourse.plot.gradients import (
