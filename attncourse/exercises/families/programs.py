@@ -86,3 +86,21 @@ def rows_to(output, apart, blank):
     for i, row in enumerate(output):
         flat[i * apart : i * apart + n] = row
     return flat.reshape(output.shape)
+
+
+def grid_turned(output, block, blank):
+    """A grid of (blocks, rows) whose first number is taken for the row."""
+    rows, n = output.shape
+    if blocks_in(n, block) > rows:
+        out_of_bounds()
+    return first_columns(first_rows(output, blocks_in(n, block), blank), rows * block, blank)
+
+
+def per_row(vector, rows):
+    """One number of the vector for each row, if there are so many."""
+    return vector[:rows, None] if rows <= len(vector) else out_of_bounds()
+
+
+def only_in_row_0(vector, rows):
+    """A vector that is read i * n numbers further on in row i."""
+    return vector if rows == 1 else out_of_bounds()
