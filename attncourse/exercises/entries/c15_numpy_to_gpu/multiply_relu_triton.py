@@ -47,7 +47,7 @@ def _cases():
 
 EXERCISE = written(
     multiply_relu_triton,
-    place=7,
+    place=8,
     axes=dict(x="rows n", w="n"),
     answer_axes="rows n",
     cases=_cases,

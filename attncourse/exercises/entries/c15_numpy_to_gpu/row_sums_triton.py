@@ -63,7 +63,7 @@ def _cases():
 
 EXERCISE = written(
     row_sums_triton,
-    place=6,
+    place=7,
     axes=dict(x="rows n"),
     answer_axes="rows",
     cases=_cases,
