@@ -167,7 +167,9 @@ def _watch_stand_in(moved):
             itemsize = pointer.numbers.element_size()
             addresses = pointer.numbers.data_ptr() + at[allowed].numpy() * itemsize
             moved.trace.append(Access(tuple(stand_in.program), addresses, itemsize, is_store))
-            return original(*args, **kwargs)
+            if moved.memory is not None:
+                given.arguments["mask"] = allowed & (at >= 0) & (at < len(pointer.numbers))
+            return original(*given.args, **given.kwargs)
 
         return access
 
