@@ -70,7 +70,9 @@ class Touch:
             else str(place)
             for place in places[:most]
         ]
-        return ", ".join(names) + (f" and {len(places) - most:,} more" if len(places) > most else "")
+        return ", ".join(names) + (
+            f" and {len(places) - most:,} more" if len(places) > most else ""
+        )
 
 
 @dataclass(frozen=True)
@@ -163,8 +165,9 @@ class _Rooms:
         """
         found = defaultdict(lambda: defaultdict(list))
         for access in trace:
-            for address in access.addresses.ravel().tolist():
-                number = self._owner(address)
+            addresses = access.addresses.ravel().tolist()
+            number = self._owner(addresses) if addresses else None
+            for address in addresses:
                 place = (address - self.known[number][1].data_ptr()) // access.itemsize
                 found[number, access.is_store][place].append(access.program)
         for number, (name, tensor, _, is_output) in enumerate(self.known):
@@ -174,9 +177,14 @@ class _Rooms:
                 if programs or untouched and is_output is is_store:
                     yield Touch(name, tuple(tensor.shape), is_store, dict(programs))
 
-    def _owner(self, address):
-        """The number of the tensor in whose memory, or nearest to it, an address lies."""
-        return min(
-            range(len(self.known)),
-            key=lambda i: max(self.ranges[i][0] - address, address - self.ranges[i][1]),
-        )
+    def _owner(self, addresses):
+        """The number of the tensor that an access means: in whose memory most of its addresses lie,
+        or the nearest one.
+        """
+
+        def distance(number):
+            first, last = self.ranges[number]
+            away = [max(first - address, address - last, 0) for address in addresses]
+            return -away.count(0), min(away)
+
+        return min(range(len(self.known)), key=distance)

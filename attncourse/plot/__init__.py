@@ -47,6 +47,7 @@ from attncourse.plot.gpu import (
     three_limits,
     tile_in_memory,
     touched,
+    touched_places,
     work_of_blocks,
 )
 from attncourse.plot.gradients import (

@@ -305,19 +305,21 @@ MOST = 4  # outside places that are drawn, in a row below the tensor
 
 
 def touched(seen):
-    """What each program of a kernel read and wrote, as `bench.touched` saw it: in words, and as a
-    picture if there is something to see.
-
-    A cell is a place of a tensor. It holds the number of its program, or how often it was touched
-    if that was more than once; a missed place is hatched, and places outside are below the tensor.
+    """Say what each program of a kernel read and wrote, as `bench.touched` saw it, and draw it if
+    there is something to see.
     """
     print(seen)
     if seen.touches:
-        _touched(seen.touches)
+        touched_places(seen.touches)
 
 
 @in_book_style
-def _touched(touches):
+def touched_places(touches):
+    """The places of each tensor, with the number of the program that touched them.
+
+    A place that was touched more than once shows how often, a missed one is hatched, and places
+    outside are below the tensor.
+    """
     programs = sorted({p for touch in touches for who in touch.programs.values() for p in who})
     n_axes = max([1, *(1 + axis for axis in range(3) for p in programs if p[axis])])
     order = {p: i / max(1, len(programs) - 1) for i, p in enumerate(programs)}

@@ -102,9 +102,7 @@ def launched(how, grid=triton.cdiv, out=torch.empty_like):
 answers.wrong("edge not masked", function=launched("no mask"))
 answers.wrong("edge not masked", function=launched("no mask in the store"))
 answers.wrong("only the first block written", function=launched("no offset"))
-answers.wrong(
-    "only the first block written", function=launched("right", grid=lambda n, block: 1)
-)
+answers.wrong("only the first block written", function=launched("right", grid=lambda n, block: 1))
 answers.wrong(
     "program's number not multiplied by the block",
     function=launched("no factor", out=torch.zeros_like),

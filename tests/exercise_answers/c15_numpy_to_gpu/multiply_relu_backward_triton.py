@@ -132,7 +132,10 @@ for number, (name, function) in enumerate(
         ("last block without a program", launched("right", blocks=lambda n, block: n // block)),
         ("only the first row written", launched("right", rows=lambda x: 1)),
         ("nothing written", launched("no store")),
-        ("no Triton kernel launched", lambda x, w, grad_output, block: grad_output * w * (x * w > 0)),
+        (
+            "no Triton kernel launched",
+            lambda x, w, grad_output, block: grad_output * w * (x * w > 0),
+        ),
     )
 ):
     function.__name__ = f"gradient_{number}"

@@ -125,10 +125,7 @@ for number, (name, function) in enumerate(
         ("y read from the first block", launched("y from the first block")),
         ("product instead of sum", launched("product")),
         ("y left out", launched("x alone")),
-        (
-            "table stored column by column",
-            launched("right", strides=lambda m, n, block: (1, m)),
-        ),
+        ("table stored column by column", launched("right", strides=lambda m, n, block: (1, m))),
         ("nothing written", launched("no store")),
         ("no Triton kernel launched", lambda x, y, block: x[:, None] + y),
     )

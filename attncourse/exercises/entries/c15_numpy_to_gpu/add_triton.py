@@ -1,5 +1,3 @@
-import numpy as np
-
 from ...families.programs import MULTIPLE, SHORTER, first_block_again, listed, sized  # noqa: F401, for the page
 from ...families.tiles import BLANKS, BY_KERNEL, by_a_kernel  # noqa: F401, for the page
 from ...model import PLAIN
