@@ -114,6 +114,13 @@ launches = {
     "many_rows": (out, out, 1024, 1024, {"n": 1024}),
     "what_is_loaded": (scores, out, 1000, 1000, -float("inf"), {"BLOCK": 1024}),
     "several_rows": (scores, scores, 8, 1000, {"ROWS": 2, "BLOCK": 1024}),
+    "double_kernel": (scores, scores, {"BLOCK": 128}),
+    "add_kernel": (scores, scores, scores, 8000, {"BLOCK": 128}),
+    "outer_sum_kernel": (scores, scores, out, 8, 1000, {"BLOCK": 32}),
+    "row_sums_kernel": (scores, scores, 1000, {"BLOCK": 128}),
+    "multiply_relu_kernel": (scores, scores, scores, 1000, {"BLOCK": 128}),
+    "multiply_relu_backward_kernel": (scores, scores, scores, scores, 1000, {"BLOCK": 128}),
+    "looped_softmax_kernel": (scores, scores, 1000, {"BLOCK": 128}),
     "softmax_kernel": (scores, scores, 1000, 1000, 1000, {"BLOCK": 1024}),
     "head_by_head": (rows, cache, cache, rows, 1000, {**group, "BLOCK": 16}),
     "group_at_once": (rows, cache, cache, rows, 1000, {**group, "BLOCK": 16}),
@@ -148,6 +155,16 @@ print(json.dumps(facts))
 """  # noqa: E501
 
 
+FIRST = {
+    "add_kernel",
+    "outer_sum_kernel",
+    "row_sums_kernel",
+    "multiply_relu_kernel",
+    "multiply_relu_backward_kernel",
+    "looped_softmax_kernel",
+}
+
+
 @pytest.mark.parametrize("capability", [75, 80, 90])
 @pytest.mark.parametrize(
     "chapter, kernels",
@@ -158,6 +175,8 @@ print(json.dumps(facts))
                 "one_row",
                 "many_rows",
                 "what_is_loaded",
+                "double_kernel",
+                *FIRST,
                 "softmax_kernel",
                 "several_rows",
                 "one_entry",
@@ -166,7 +185,7 @@ print(json.dumps(facts))
                 "matmul_kernel",
             },
         ),
-        (CHAPTERS[1], {"softmax_kernel", "matmul_kernel"}),
+        (CHAPTERS[1], {*FIRST, "softmax_kernel", "matmul_kernel"}),
         (
             CHAPTERS[2],
             {

@@ -10,7 +10,7 @@ from attncourse.exercises import grade
 from attncourse.exercises.engine.prove import load_answers
 from attncourse.exercises.families import triton_launches as launches
 
-KERNELS = ("softmax_triton", "flash_attention_triton")
+KERNELS = ("softmax_triton", "flash_attention_triton", "add_triton")
 NEEDS_TRITON = pytest.mark.skipif(
     not importlib.util.find_spec("triton"), reason="Triton is not installed"
 )

@@ -96,6 +96,92 @@ def test_the_stand_in_for_triton_is_counted_too():
     assert (moved.of(x).read, moved.of(y).written) == (40, 40) and (x == y).all()
 
 
+@triton.jit
+def add_blocks(x_ptr, y_ptr, out_ptr, n, BLOCK: tl.constexpr, HOW: tl.constexpr):
+    at = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    if HOW == "no factor":
+        at = tl.program_id(0) + tl.arange(0, BLOCK)
+    exists = at < n
+    if HOW == "no mask":
+        exists = at >= 0
+    total = tl.load(x_ptr + at, mask=exists) + tl.load(y_ptr + at, mask=exists)
+    if HOW == "far away":
+        at = at * 1_000_000
+    tl.store(out_ptr + at, total, mask=exists)
+
+
+def added(how, programs=3):
+    def add(x, y, block):
+        out = torch.empty_like(x)
+        add_blocks[(programs,)](x, y, out, len(x), BLOCK=block, HOW=how)
+        return out
+
+    return add
+
+
+@pytest.mark.parametrize(
+    "function, said",
+    [
+        (added("right"), ["all 10 places, each once."] * 3),
+        (added("no mask"), ["all 10 places, each once. Outside: 10, 11."] * 3),
+        (added("right", 2), ["8 of 10 places, each once. Missed: 8, 9."] * 3),
+        (
+            added("no factor"),
+            ["6 of 10 places. More than once: 1, 2, 3, 4. Missed: 6, 7, 8, 9."] * 3,
+        ),
+    ],
+    ids=["right", "no mask", "too few programs", "overlapping"],
+)
+def test_what_a_kernel_touches_is_told_place_by_place(function, said):
+    x = torch.arange(10.0)
+    seen = bench.touched(function, x, x, 4)
+    names = ("x, read", "y, read", "output, written")
+    assert str(seen).split("\n") == [f"{name}: {what}" for name, what in zip(names, said)]
+    assert (x == torch.arange(10.0)).all()
+
+
+def test_programs_are_those_that_touched_a_place():
+    seen = bench.touched(added("no factor"), torch.ones(10), torch.ones(10), 4)
+    assert seen.touches[2].programs == {
+        0: [(0, 0, 0)],
+        1: [(0, 0, 0), (1, 0, 0)],
+        2: [(0, 0, 0), (1, 0, 0), (2, 0, 0)],
+        3: [(0, 0, 0), (1, 0, 0), (2, 0, 0)],
+        4: [(1, 0, 0), (2, 0, 0)],
+        5: [(2, 0, 0)],
+    }
+
+
+def test_addresses_far_outside_do_no_harm_and_are_told():
+    seen = bench.touched(added("far away", 1), torch.ones(10), torch.ones(10), 16)
+    assert str(seen).endswith(
+        "output, written: 1 of 10 places, each once. Missed: 1, 2, 3, 4, 5, 6 and 3 more. Outside:"
+        " 1000000, 2000000, 3000000, 4000000, 5000000, 6000000 and 3 more."
+    )
+
+
+def test_a_function_without_a_kernel_and_one_that_fails_touch_nothing():
+    assert "No kernel" in str(bench.touched(lambda x: ..., torch.ones(3)))
+    seen = bench.touched(lambda x: 1 / 0, torch.ones(3))
+    assert seen.touches == () and "ZeroDivisionError" in str(seen)
+
+
+def test_the_stand_in_touches_the_same_places():
+    def kernel(x, y, BLOCK):
+        at = no_triton.program_id(0) * BLOCK + no_triton.arange(0, BLOCK)
+        no_triton.store(y + at, no_triton.load(x + at))
+
+    def copied(x):
+        y = torch.zeros(5)
+        no_triton.jit(kernel)[(2,)](x, y, BLOCK=4)
+        return y
+
+    assert str(bench.touched(copied, torch.ones(5))).split("\n") == [
+        "x, read: all 5 places, each once. Outside: 5, 6, 7.",
+        "output, written: all 5 places, each once. Outside: 5, 6, 7.",
+    ]
+
+
 def test_where_kernels_are_compiled_a_sentence_says_so():
     code = "import triton\nfrom attncourse import bench\nwith bench.counted(): pass"
     ran = subprocess.run(

@@ -16,6 +16,7 @@ import matplotlib.pyplot as plt  # noqa: E402
 
 import attnlib  # noqa: E402
 from attncourse import plot  # noqa: E402
+from attncourse.bench.touched import Touch, Touched  # noqa: E402
 from attncourse.plot import av_product, common  # noqa: E402
 
 SCORES = np.array([1.0, 0.5, 2.5, -0.1])
@@ -216,6 +217,12 @@ FIGURES = {
         np.array([[1, 1, 0, 1], [0, 1, 0, 0]], bool),
     ),
     "three_limits": (("a", "b"), ((1.0, 2.0, 3.0), (2.0, 4.0, 1.0))),
+    "touched_places": (
+        (
+            Touch("x", (2, 3), False, {0: [(0, 0, 0)], 2: [(0, 0, 0), (1, 0, 0)], 7: [(1, 0, 0)]}),
+            Touch("output", (4,), True, {-1: [(1, 0, 0)]}),
+        ),
+    ),
     "tile_in_memory": (np.arange(12).reshape(3, 4), np.array([5, 6, 9, 10]), (4, 1)),
     "product_tiles": ((2, 3, 4), (1, 2)),
     "bytes_through_cache": ((16, 32, 64), {"a": (9, 5, 3), "b": (8, 4, 3)}, 3),
@@ -364,6 +371,25 @@ def test_every_broken_rule_of_the_contract_is_crossed():
     assert [text.get_text() for text in axes.texts] == ["×"] * (~kept).sum()
     assert [label.get_rotation() for label in axes.get_xticklabels()] == [90, 90, 0, 0]
     plt.close("all")
+
+
+def test_what_a_kernel_touched_is_drawn_place_by_place(capsys):
+    (touches,) = FIGURES["touched_places"]
+    plot.touched(Touched(touches))
+    (axes,) = plt.gcf().axes
+    assert [text.get_text() for text in axes.texts] == [
+        *("x, read by program", "0", "", "2×", "", "", "", "1", "outside: 7"),
+        *("output, written by program", "", "", "", "", "1", "outside: -1"),
+    ]
+    assert [patch.get_hatch() for patch in axes.patches].count("////") == 8
+    said = capsys.readouterr().out
+    assert said == (
+        "x, read: 2 of 6 places. More than once: (0, 2). Missed: (0, 1), (1, 0), (1, 1), (1, 2)."
+        " Outside: 7.\noutput, written: nothing. Outside: -1.\n"
+    )
+    plt.close("all")
+    plot.touched(Touched((), "No kernel."))
+    assert capsys.readouterr().out == "No kernel.\n" and not plt.get_fignums()
 
 
 def luminance(color):

@@ -5,6 +5,7 @@ chapters use of it.
 from attncourse.bench.interpreter import counted
 from attncourse.bench.report import gpu_times, markdown, markdown_ladder, output_mib, recorded
 from attncourse.bench.roofline import attention_bytes, attention_flops, roofline_seconds, traffic
+from attncourse.bench.touched import touched
 
 __all__ = [
     "attention_bytes",
@@ -16,5 +17,6 @@ __all__ = [
     "output_mib",
     "recorded",
     "roofline_seconds",
+    "touched",
     "traffic",
 ]

@@ -29,9 +29,13 @@ class Access:
 class Moved:
     """The accesses of the kernels that ran, in their order; the interpreter runs one program after
     another.
+
+    Where `memory` names ranges of addresses, (first, last) in bytes, accesses outside are noted and
+    left out, so that they can't end the process.
     """
 
     trace: list = field(default_factory=list)
+    memory: list | None = None
 
     @property
     def read(self):
@@ -122,15 +126,28 @@ def _noting(name, original, mask_at, moved):
         allowed = (
             mask if isinstance(mask, np.ndarray) else mask.data
         )  # an array if a block pointer made it
-        addresses = pointers.data[np.broadcast_to(allowed.astype(bool), pointers.data.shape)]
+        allowed = np.broadcast_to(allowed.astype(bool), pointers.data.shape)
+        addresses = pointers.data[allowed]
         itemsize = max(1, pointers.get_element_ty().primitive_bitwidth // 8)
         for is_store in (False, True) if is_atomic else (name == "create_masked_store",):
             moved.trace.append(
                 Access(tuple(self.grid_idx), addresses.astype(np.int64), itemsize, is_store)
             )
+        if moved.memory is not None:
+            kept = allowed & _inside(pointers.data, moved.memory)
+            handle = kept if isinstance(mask, np.ndarray) else type(mask)(kept, mask.dtype)
+            args = (*args[:mask_at], handle, *args[mask_at + 1 :])
         return original(self, *args, **kwargs)
 
     return access
+
+
+def _inside(addresses, ranges):
+    """Which addresses lie in one of these ranges."""
+    found = np.zeros(addresses.shape, bool)
+    for first, last in ranges:
+        found |= (first <= addresses) & (addresses <= last)
+    return found
 
 
 def _watch_stand_in(moved):
@@ -150,7 +167,9 @@ def _watch_stand_in(moved):
             itemsize = pointer.numbers.element_size()
             addresses = pointer.numbers.data_ptr() + at[allowed].numpy() * itemsize
             moved.trace.append(Access(tuple(stand_in.program), addresses, itemsize, is_store))
-            return original(*args, **kwargs)
+            if moved.memory is not None:
+                given.arguments["mask"] = allowed & (at >= 0) & (at < len(pointer.numbers))
+            return original(*given.args, **given.kwargs)
 
         return access
 

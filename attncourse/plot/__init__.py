@@ -46,6 +46,8 @@ from attncourse.plot.gpu import (
     three_kernels,
     three_limits,
     tile_in_memory,
+    touched,
+    touched_places,
     work_of_blocks,
 )
 from attncourse.plot.gradients import (

@@ -302,6 +302,85 @@ def product_tiles(tiles, place):
     axes.axis("off")
 
 
+ROW = 0.27  # inches: a row of cells in `touched`
+MOST = 4  # outside places that are drawn, in a row below the tensor
+
+
+def touched(seen):
+    """Say what each program of a kernel read and wrote, as `bench.touched` saw it, and draw it if
+    there is something to see.
+    """
+    print(seen)
+    if seen.touches:
+        touched_places(seen.touches)
+
+
+@in_book_style
+def touched_places(touches):
+    """The places of each tensor, with the number of the program that touched them.
+
+    A place that was touched more than once shows how often, a missed one is hatched, and places
+    outside are below the tensor.
+    """
+    programs = sorted({p for touch in touches for who in touch.programs.values() for p in who})
+    n_axes = max([1, *(1 + axis for axis in range(3) for p in programs if p[axis])])
+    order = {p: i / max(1, len(programs) - 1) for i, p in enumerate(programs)}
+    grids = [_rows_of_cells(touch) for touch in touches]
+    widest = max(8, *(len(row) for rows in grids for row in rows))
+    total = sum(len(rows) + 1.2 for rows in grids)
+    (axes,) = subplots(ROW * total + 0.15, "a")
+    top = 0.0
+    for touch, rows in zip(touches, grids):
+        title = f"{touch.name}, {'written' if touch.is_store else 'read'} by program"
+        axes.text(0, top + 0.6, title, va="center", fontsize=10)
+        for i, row in enumerate(rows):
+            for j, place in enumerate(row):
+                _cell(axes, (j, top + 1 + i), touch, place, order, n_axes)
+        if touch.outside:
+            said = f"outside: {touch.listed(touch.outside, MOST)}"
+            axes.text(len(rows[-1]) + 0.15, top + len(rows) + 0.5, said, va="center", fontsize=9.5)
+        top += len(rows) + 1.2
+    axes.set(xlim=(-0.05, widest + 0.05), ylim=(total - 0.1, 0))
+    axes.axis("off")
+
+
+def _rows_of_cells(touch):
+    """The places of a tensor row by row, and those outside in a row of their own."""
+    places = np.arange(touch.size).reshape(-1, touch.shape[-1] if touch.shape else 1)
+    outside = touch.outside
+    return [*places.tolist(), *([outside[:MOST]] if outside else [])]
+
+
+def _cell(axes, corner, touch, place, order, n_axes):
+    who = touch.programs.get(place, [])
+    inside = 0 <= place < touch.size
+    shade = 0.12 + 0.6 * order[who[0]] if len(set(who)) == 1 else 0.0
+    x, y = corner
+    axes.add_patch(
+        plt.Rectangle(
+            (x + 0.03, y + 0.04),
+            0.94,
+            0.92,
+            facecolor=shades("query")(shade) if who else "white",
+            edgecolor=COLORS["key"] if not inside else "#9aa0a6",
+            linewidth=1.8 if not inside else 0.8,
+            linestyle="-" if inside else "--",
+            hatch=None if who else "////",
+        )
+    )
+    text = ",".join(map(str, who[0][:n_axes])) if len(who) == 1 else f"{len(who)}×" if who else ""
+    axes.text(
+        x + 0.5,
+        y + 0.5,
+        text,
+        ha="center",
+        va="center",
+        fontsize=9.5,
+        fontweight="bold" if len(who) > 1 else "normal",
+        color="white" if shade > 0.5 else "#1a1a1a",
+    )
+
+
 @in_book_style
 def bytes_through_cache(sizes, moved, least):
     """KiB read from memory and written to it, against the cache's size in KiB; `moved` {order of

@@ -147,7 +147,7 @@ OWN = by_a_kernel(
 
 EXERCISE = written(
     matmul_triton,
-    place=6,
+    place=12,
     axes=dict(a="rows inner", b="inner columns"),
     answer_axes="rows columns",
     cases=_cases,

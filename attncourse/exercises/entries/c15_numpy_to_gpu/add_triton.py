@@ -1,0 +1,32 @@
+from ...families.programs import MULTIPLE, SHORTER, first_block_again, listed, sized  # noqa: F401, for the page
+from ...families.tiles import BLANKS, BY_KERNEL, by_a_kernel  # noqa: F401, for the page
+from ...model import PLAIN
+from ...pages import written
+
+
+def add_triton(x, y, block):
+    a, b = x, y
+    total = a + b  #: the sums
+    output = total
+    return output
+
+
+def _cases():
+    return [
+        listed(PLAIN, [1, 2, 3, 4, 5], [10, 20, 30, 40, 50], block=2),
+        *(sized(PLAIN, (n,), (n,), block=block) for n, block in ((10, 4), (11, 2), (37, 8))),
+        *(sized(MULTIPLE, (n,), (n,), block=block) for n, block in ((8, 4), (12, 2), (32, 16))),
+        *(sized(SHORTER, (n,), (n,), block=block) for n, block in ((5, 8), (3, 16))),
+        sized("blocks of one", (4,), (4,), block=1),
+    ]
+
+
+EXERCISE = written(
+    add_triton,
+    place=5,
+    axes=dict(x="n", y="n"),
+    answer_axes="n",
+    cases=_cases,
+    audits=(by_a_kernel("", (), (5,), (5,), more=(2,)),),
+    **BY_KERNEL,
+)

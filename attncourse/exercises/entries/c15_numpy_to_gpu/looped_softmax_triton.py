@@ -1,0 +1,106 @@
+import numpy as np
+
+from ...families.kernel_costs import kernel_costs
+from ...families.programs import (  # noqa: F401, for the page
+    MULTIPLE,
+    SHORTER,
+    blocks_in,
+    first_rows,
+    listed,
+    rows_from,
+    sized,
+    whole_blocks,
+)
+from ...families.tiles import BLANKS, BY_KERNEL, blocks_of, by_a_kernel  # noqa: F401, for the page
+from ...families.triton_launches import kernel_device
+from ...model import HUGE, PLAIN, SQUARE, Case
+from ...pages import written
+from .softmax_triton import (  # noqa: F401, for the page
+    block_maximum,
+    last_tile_summed,
+    padded,
+    sum_not_rescaled,
+    tile_maximum,
+    tiles_alone,
+)
+
+
+def looped_softmax_triton(scores, block):
+    loaded = scores
+    s = loaded  #: the scores
+    along = -1
+    shifted = s - s.max(axis=along, keepdims=True)  #: the shifted scores
+    powers = np.exp(shifted)  #: the exponentials
+    total = powers.sum(axis=along, keepdims=True)  #: the sum of the exponentials (one per row)
+    weights = powers / total  #: the weights
+    row = weights
+    output = row[..., : scores.shape[-1]]
+    return output
+
+
+def widened(scores, block, value):
+    """The rows as the loop reads them, with this value in the last block's free places."""
+    return padded(scores, value, blocks_in(scores.shape[-1], block) * block)
+
+
+def zeros_in_the_maximum(scores, block):
+    highest = scores.max(axis=-1, keepdims=True)
+    return np.maximum(highest, 0) if scores.shape[-1] % block else highest
+
+
+def rescaled_too_late(scores, block):
+    """The factor meets the old sum and the block's own terms."""
+    highest, total = -np.inf, 0.0
+    for tile in blocks_of(scores, block):
+        new = np.maximum(highest, tile.max(axis=-1, keepdims=True))
+        total = (total + np.exp(tile - new).sum(axis=-1, keepdims=True)) * np.exp(highest - new)
+        highest = new
+    return np.exp(scores - highest) / total
+
+
+def rescaled_by_the_new_maximum(scores, block):
+    """The factor is exp(-new): the old maximum is forgotten."""
+    highest, total = -np.inf, 0.0
+    for tile in blocks_of(scores, block):
+        highest = np.maximum(highest, tile.max(axis=-1, keepdims=True))
+        total = total * np.exp(-highest) + np.exp(tile - highest).sum(axis=-1, keepdims=True)
+    return np.exp(scores - highest) / total
+
+
+def _cases():
+    def huge(scores, block):
+        return Case(HUGE, (np.array(scores, np.float32), block), True, device=kernel_device())
+
+    return [
+        listed(PLAIN, [[1, 0, 2, 0, 4], [3, 1, 2, 2, 0]], block=2),
+        *(
+            sized(PLAIN, shape, block=block)
+            for shape, block in (((3, 11), 4), ((5, 7), 2), ((2, 37), 8))
+        ),
+        *(
+            sized(MULTIPLE, shape, block=block)
+            for shape, block in (((3, 8), 4), ((5, 12), 2), ((2, 64), 16))
+        ),
+        *(sized(SHORTER, shape, block=block) for shape, block in (((3, 5), 8), ((7, 3), 16))),
+        sized(SQUARE, (5, 5), block=2),
+        sized("one row", (1, 7), block=4),
+        sized("one column", (7, 1), block=2),
+        huge([[1e4, 9999, -1e4, 0, 1e4], [-1e4, -9999, -1e4, -9999, -9998]], 2),
+        huge([[-1e4, -1e4, 1e4, 9998], [1e4, 9997, -1e4, -1e4]], 2),
+        huge([[-1e4, -9999, -9998]], 4),
+        huge([[-1e4, -9999], [-9997, -9998]], 2),
+    ]
+
+
+OWN = by_a_kernel("torch's own softmax called", ("softmax",), (2, 5), more=(2,))
+
+EXERCISE = written(
+    looped_softmax_triton,
+    place=10,
+    axes=dict(scores="rows n"),
+    answer_axes="rows n",
+    cases=_cases,
+    audits=(OWN,),
+    costs=kernel_costs("float32", scores=(16, 1000), block=256),
+    **BY_KERNEL,
+)

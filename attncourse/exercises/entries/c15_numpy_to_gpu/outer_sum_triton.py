@@ -1,0 +1,66 @@
+import numpy as np
+
+from ...families.programs import (  # noqa: F401, for the page
+    blocks_in,
+    first_block_again,
+    first_columns,
+    first_rows,
+    listed,
+    rows_to,
+    sized,
+    whole_blocks,
+)
+from ...families.tiles import BLANKS, BY_KERNEL, by_a_kernel  # noqa: F401, for the page
+from ...model import PLAIN, SQUARE
+from ...pages import written
+
+
+def outer_sum_triton(x, y, block):
+    down, across = x, y
+    table = down[:, None] + across  #: the sums
+    output = table
+    return output
+
+
+def on_the_diagonal(output, block, blank):
+    i, j = np.indices(output.shape) // block
+    return np.where(i == j, output, blank)
+
+
+def column_by_column(output):
+    """Entry (i, j) is stored at place j * rows + i."""
+    return output.T.ravel().reshape(output.shape)
+
+
+def _cases():
+    return [
+        listed(PLAIN, [10, 20, 30], [1, 2, 3, 4, 5], block=2),
+        *(
+            sized(PLAIN, (m,), (n,), block=block)
+            for m, n, block in ((7, 11, 4), (11, 7, 4), (3, 13, 2), (19, 5, 4))
+        ),
+        *(
+            sized("whole tiles", (m,), (n,), block=block)
+            for m, n, block in ((4, 8, 4), (12, 4, 2), (16, 32, 16))
+        ),
+        *(
+            sized("whole tiles in one direction", (m,), (n,), block=block)
+            for m, n, block in ((8, 11, 4), (7, 12, 4), (2, 5, 2), (5, 2, 2))
+        ),
+        *(
+            sized("one tile", (m,), (n,), block=block)
+            for m, n, block in ((3, 5, 8), (5, 3, 8), (1, 1, 2))
+        ),
+        sized(SQUARE, (5,), (5,), block=2),
+    ]
+
+
+EXERCISE = written(
+    outer_sum_triton,
+    place=6,
+    axes=dict(x="m", y="n"),
+    answer_axes="m n",
+    cases=_cases,
+    audits=(by_a_kernel("", (), (3,), (5,), more=(2,)),),
+    **BY_KERNEL,
+)
