@@ -542,8 +542,8 @@ def parse(arguments):
     add(check, "open every page in Chromium and say what is wrong there; builds the book if needed")
     add(
         slides,
-        "make the decks of slides, and with Chromium PDFs of them, of the chapters, of a "
-        "page for each chapter to hand out and of cards to vote with; builds the book if needed",
+        "make the decks of slides and, with Chromium, PDFs of them, of the chapters, of a "
+        "handout for each chapter and of cards to vote with; builds the book if needed",
     )
     add(serve, "show the book on this machine; builds it if needed").add_argument(
         "--port", type=int, help="default: the first free one from 8000 on"
@@ -555,7 +555,7 @@ def parse(arguments):
     )
     add(
         bench,
-        "measure attention beside other implementations; further "
+        "compare attention with other implementations; further "
         "arguments, such as --quick, go to attncourse.bench",
     )
     add(pin, "write the versions in .venv into constraints.txt")

@@ -104,7 +104,7 @@ ILLEGAL = [
     (SCORES, ([[True]],), {}, "scores must hold numbers; yours holds True and False."),
     (SCORES, ([[1j]],), {}, "yours holds complex numbers."),
     (SCORES, ([[np.nan]],), {}, "takes no NaN and no infinity"),
-    (SCORES, ([[20000]],), {}, "at most 10,000 in size; yours go to 20,000."),
+    (SCORES, ([[20000]],), {}, "at most 10,000 in size; yours go up to 20,000."),
     (SCORES, ([[]],), {}, "scores is empty."),
     (SCORES, (np.ones((50, 50)),), {}, "scores holds 2,500 numbers."),
     (SCORES, ([[1]], [[2]]), {}, "The input consists of scores; got 2 arguments."),
@@ -135,7 +135,7 @@ def test_what_is_no_input_is_told_in_a_sentence(name, args, named, said):
     [
         (SCORES, ([[1000, 0], [0, 1]],), "two numbers are enough, and yours has 4."),
         (SCORES, ([[0.5], [-746]],), "A simpler input does it too: two whole numbers will do."),
-        (SCORES, ([[0], [-746]],), "none of which is larger than 373 in size. Yours go to 746."),
+        (SCORES, ([[0], [-746]],), "none of which is larger than 373 in size. Yours go up to 746."),
         (SCORES, ([[-373], [373]],), "as small as it gets"),
         ("safe_division", ([800],), "with one number none of which is larger than 7 in size."),
         ("running_sum", ([1, -1], 1), "sizes add up to 2, and those of yours to 3."),

@@ -229,18 +229,18 @@ NOTEBOOKS = {
     "renamed": (
         [HEAD, RIGHT.replace("softmax", "mine"), CHECK],
         CORRECT,
-        "Graded is mine, which stands where",
+        "What was graded is mine, which stands where",
     ),
     "renamed below the stub": (
         [HEAD, STUB + "\n\n" + RIGHT.replace("softmax", "mine"), CHECK],
         CORRECT,
-        "Graded is mine",
+        "What was graded is mine",
     ),
     "untouched kernel": ([HEAD, KERNEL + STUB, CHECK], [("softmax", "not attempted", "")], ""),
     "renamed below a kernel": (
         [HEAD, KERNEL + RIGHT.replace("softmax", "mine"), CHECK],
         CORRECT,
-        "Graded is mine",
+        "What was graded is mine",
     ),
     "helper above": (
         [HEAD, RIGHT.replace("softmax", "mine"), "x = 1", STUB, CHECK],
@@ -1071,7 +1071,7 @@ def test_ctrl_c_keeps_what_is_graded(tmp_path):
     rest, _ = run.communicate(timeout=20)
     assert run.returncode == 130 and "Stopped. What was graded so far" in rest
     assert [row["learner"] for row in read(tmp_path / "out")] == ["a"]
-    assert "1 more are not in it" in (tmp_path / "out" / "summary.html").read_text()
+    assert "1 more are not included" in (tmp_path / "out" / "summary.html").read_text()
     assert {path.name for path in tmp_path.iterdir()} == {"in", "out"}
 
 
@@ -2243,7 +2243,7 @@ def test_feedback_names_the_cell_and_the_next_step_that_fits(tmp_path):
     assert "SyntaxError: expected &#x27;:&#x27; (line 1)" in text and "&lt;cell" not in text
     missing = text.partition('<section id="softmax">')[2].partition("</section>")[0]
     assert "defines no function softmax" in missing and "write <code>softmax</code>" in missing
-    assert "could not be run to its end" not in missing and "restart" not in missing
+    assert "could not be run to the end" not in missing and "restart" not in missing
 
 
 def test_feedback_calls_people_as_the_roster_does(tmp_path):

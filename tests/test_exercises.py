@@ -849,7 +849,7 @@ def dropped_by_its_own_draw(weights, keep, p):
         (
             "attention_bytes",
             item_bytes_of_one_array,
-            "brackets missing: itemsize multiplies n_q·d_v alone",
+            "brackets missing: itemsize multiplies only n_q·d_v",
             "on its own",
         ),
         ("logsumexp", infinite_beside_minus_infinity, "single -inf among its scores", "negative"),

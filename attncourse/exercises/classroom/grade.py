@@ -27,7 +27,7 @@ NOBODY = (
     "Nobody who handed in is on the roster: is it the one of this class? There is no import.csv."
 )
 NO_CHAPTERS = (
-    "The book's chapters don't lie beside attncourse here, so every cell counts as the "
+    "The book's chapters aren't beside attncourse here, so every cell counts as the "
     "learner's own, "
     "and is run. Grade in a clone of the book to leave out what chapters show."
 )

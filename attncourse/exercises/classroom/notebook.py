@@ -364,7 +364,7 @@ class Session:
         mistakes, notes = list(result.mistakes), [note] * bool(note)
         if "endless loop" in mistakes:
             mistakes.remove("endless loop")
-            notes.append(_reason(result) or "it took too long: slow, or without an end")
+            notes.append(_reason(result) or "it took too long: it is slow, or it never ends")
         elif result.status in ("incorrect", "error"):
             self._tell_values(name, function, by_name=self.trusted.other_order in mistakes)
             notes += [_reason(result)] * (not mistakes)
@@ -395,10 +395,10 @@ class Session:
             return (
                 self.names[renamed],
                 "",
-                f"Graded is {renamed}, which stands where {name} was asked for.",
+                f"What was graded is {renamed}, which stands where {name} should be.",
             )
         if any(map(callable, functions)):
-            return None, "not attempted", "A library's function was handed over as it is."
+            return None, "not attempted", "A library's function was handed in unchanged."
         if name in self.stopped:
             return None, "error", f"Its cell {self.stopped[name]}."
         if len(functions) < len(found):  # what is there is the book's

@@ -186,7 +186,7 @@ def _why(row):
     elif row["status"] == "incorrect" and row.get("cases"):
         said = [f"{row['cases']} test cases are right{WHY.get(row.get('level'), '')}."]
     elif row["status"] == "error" and row.get("graded", True):
-        said = ["Your answer could not be run to its end."] * bool(row.get("code"))
+        said = ["Your answer could not be run to the end."] * bool(row.get("code"))
     told = row.get("told", row["note"])
     repeated = " ".join(told.split()) in " ".join((row.get("message") or "").split())
     return escape(" ".join(filter(None, [*said, "" if repeated else told])))
@@ -318,7 +318,7 @@ def summary(rows, graded, handed_in, learners):
         f"{counted(len(answers), 'answer')}.</p>"
     ]
     if len(graded) < handed_in:
-        body.append(f"<p>Grading was stopped: {handed_in - len(graded)} more are not in it.</p>")
+        body.append(f"<p>Grading was stopped: {handed_in - len(graded)} more are not included.</p>")
     return page(
         "What the class handed in",
         body + [*_missing(learners), *_chart(answers), *_by_mistake(answers), *_points(learners)],
@@ -336,7 +336,7 @@ def notes(rows, graded, odd, learners=()):
         *_reached(graded),
         *_alike(rows),
     ]
-    return page("For the lecturer alone", body or ["<p>Nothing to be said.</p>"])
+    return page("Only for the lecturer", body or ["<p>There is nothing to report.</p>"])
 
 
 def _missing(learners, state=""):
@@ -391,8 +391,8 @@ def _chart(answers):
     return [
         *lines,
         "</table>",
-        "<p>Each learner counts once: with the best, where several notebooks have the "
-        "exercise.</p>",
+        "<p>Each learner counts once: if several notebooks have the exercise, the best answer "
+        "counts.</p>",
     ]
 
 

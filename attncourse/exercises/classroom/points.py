@@ -33,7 +33,7 @@ def settings(path):
     try:
         found = tomllib.loads(Path(path).read_text("utf-8-sig"))
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise Unusable(f"{path} is no TOML file: {error}") from None
+        raise Unusable(f"{path} isn't a TOML file: {error}") from None
     points, deadline = found.get("points", {}), found.get("deadline")
     for name in found:
         if name not in KNOWN:

@@ -243,7 +243,7 @@ class Roster:
         if self.platform != "Canvas" or self.own:
             return ""
         return (
-            f'{self.path} has no column "{self.assignment}": import.csv gets a new one, of which '
+            f'{self.path} has no column "{self.assignment}": import.csv gets a new one, from which '
             "Canvas makes a new assignment. --assignment names an existing one"
         )
 

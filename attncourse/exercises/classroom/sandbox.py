@@ -45,7 +45,7 @@ START = (
 def problem():
     """Why no sandbox can be made on this machine; "" if one can."""
     if not sys.platform.startswith("linux"):
-        return "there is bubblewrap for Linux only"
+        return "bubblewrap exists only for Linux"
     if not shutil.which("bwrap"):
         return (
             "bubblewrap is not installed (on Debian and Ubuntu: sudo apt install bubblewrap; "
@@ -62,7 +62,7 @@ def problem():
             text=True,
             errors="replace",
         )
-    said = (tried.stderr.strip().splitlines() or ["it ended without a word"])[-1]
+    said = (tried.stderr.strip().splitlines() or ["it ended without a message"])[-1]
     return (
         "bubblewrap 0.7 or newer is needed, and must be allowed to make namespaces; here it "
         f"says: {said}"

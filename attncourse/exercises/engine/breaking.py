@@ -189,7 +189,7 @@ def _compared(inputs, least):
     if own[2] > best[2]:
         return (
             f"{lead}: with {_counted(best[0], 'number')} none of which is larger than"
-            f" {number(best[2])} in size. Yours go to {number(own[2])}."
+            f" {number(best[2])} in size. Yours go up to {number(own[2])}."
         )
     return (
         f"{lead}, with some of the numbers closer to 0: their sizes add up to {number(best[3])},"

@@ -358,7 +358,7 @@ def _brackets(found, wanted, names):
             found.putting(k, Fraction(1)) == wanted.putting(k, Fraction(1))
         ):
             part = _sum(alone.putting(k, Fraction(1)), names)
-            return [f"brackets missing: {names[k]} multiplies {part} alone"]
+            return [f"brackets missing: {names[k]} multiplies only {part}"]
     return []
 
 

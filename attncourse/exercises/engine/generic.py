@@ -288,7 +288,7 @@ EXTRA = Mistake(
 ARRAY_OF_WORDS = Mistake(
     "NumPy array instead of a list",
     does="The words come in a NumPy array.",
-    why="A list is asked for, like the one that the words came in.",
+    why="The exercise asks for a list, like the one that the words came in.",
     ask="Which type does your function return, and which method of an array makes a list of it?",
 )
 

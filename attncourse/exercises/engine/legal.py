@@ -143,7 +143,7 @@ def _look_at_kind(argument, array):
             "b": "True and False",
             "U": "text",
             "c": "complex numbers",
-            "O": "something that is no number",
+            "O": "something that isn't a number",
         }
         got = (
             "numbers" if array.dtype.kind in "iuf" else kinds.get(array.dtype.kind, "other things")
@@ -163,8 +163,8 @@ def _look_at_shape(argument, array):
         raise Illegal(f"{argument.name} is empty. No axis may have length 0.")
     if array.size > MOST:
         raise Illegal(
-            f"{argument.name} holds {array.size:,} numbers. A small input is asked for: at most"
-            f" {MOST:,} are read, and far fewer do."
+            f"{argument.name} holds {array.size:,} numbers. Give a small input: at most"
+            f" {MOST:,} are read, and far fewer are enough."
         )
 
 

@@ -212,7 +212,7 @@ ROWWISE = (
     ("shifted along each row", lambda a: np.roll(a, 1, -1), "shifted by one place along each row"),
     ("sorted in each row", lambda a: np.sort(a, axis=-1), "with each row sorted"),
     (
-        "with nothing but the largest of each row",
+        "with only the largest of each row",
         lambda a: np.where(a == a.max(axis=-1, keepdims=True), a, 0),
         "with 0 for all but the largest entry of each row",
     ),
@@ -315,7 +315,7 @@ HIDDEN = (
         lambda a: np.tri(*a.shape[-2:], -1, dtype=bool),
     ),
     (
-        "hidden but for the keys beside the query",
+        "hidden except for the keys beside the query",
         "A query attends only to the key at its own position and to its two neighbours.",
         lambda a: abs(np.subtract(*np.indices(a.shape[-2:]))) > 1,
     ),
@@ -389,12 +389,12 @@ MASKS = (
         lambda a: np.broadcast_to(a.all(axis=-2, keepdims=True), a.shape),
     ),
     (
-        "that of the first query for all",
+        "taken from the first query for all",
         "All queries have the row of the first.",
         lambda a: np.broadcast_to(a[..., :1, :], a.shape),
     ),
     (
-        "that of the last query for all",
+        "taken from the last query for all",
         "All queries have the row of the last.",
         lambda a: np.broadcast_to(a[..., -1:, :], a.shape),
     ),

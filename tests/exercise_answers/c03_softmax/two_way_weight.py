@@ -91,7 +91,7 @@ def two_by_own_maxima(score_a, score_b):
     return power_a / (power_a + power_b)
 
 
-answers.wrong("one score alone", function=lambda score_a, score_b: 1 / (1 + np.exp(-score_a)))
+answers.wrong("only one score", function=lambda score_a, score_b: 1 / (1 + np.exp(-score_a)))
 answers.right(function=lambda score_a, score_b: 1 - 1 / (1 + np.exp(score_a - score_b)))
 answers.right(function=lambda score_a, score_b: 1 - two_by_maximum(score_b, score_a))
 answers.wrong(

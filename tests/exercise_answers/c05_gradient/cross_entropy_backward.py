@@ -76,7 +76,7 @@ answers.wrong(
 )
 
 
-@answers.wrong("-1 put in place of the target's weight")
+@answers.wrong("target's weight replaced by -1")
 def gradient_that_writes(scores, target):
     grad = soft(scores)
     np.put_along_axis(grad, target[..., None], -1, axis=-1)

@@ -59,7 +59,7 @@ answers.wrong(
     "sign flipped", function=entrywise(lambda f, x, h, e: (f(x - h * e) - f(x + h * e)) / (2 * h))
 )
 answers.wrong(
-    "a step of its own",
+    "its own step size",
     function=entrywise(lambda f, x, h, e: (f(x + 1e-5 * e) - f(x - 1e-5 * e)) / 2e-5),
 )
 answers.wrong(

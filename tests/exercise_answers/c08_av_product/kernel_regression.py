@@ -258,7 +258,7 @@ answers.wrong(
     function=lambda query, key, value, width: softmax(kernel_of(query, key, width)) @ value,
 )
 answers.wrong(
-    "width in place of 2 width²",
+    "width instead of 2 width²",
     function=lambda query, key, value, width: (
         softmax(-((query[:, None] - key) ** 2) / width) @ value
     ),

@@ -158,7 +158,7 @@ def split_by_length(query, key, value, n_splits):
     return sum(n * out for n, out in zip(lengths, outs)) / key.shape[-2]
 
 
-@answers.wrong("averaged one after the other")
+@answers.wrong("averaged one by one")
 def split_running_mean(query, key, value, n_splits):
     found = [out for out, _ in partials(query, key, value, n_splits)]
     return functools.reduce(lambda a, b: (a + b) / 2, found)
