@@ -142,6 +142,30 @@ QUESTIONS = (
         shows="turned   0.99 0.99 0.99 0.99 0.96 0.91",
     ),
     Question(
+        "four_times_the_base",
+        "The trained model never saw more than 49 words. In texts of 79 words, half of its answers"
+        " are right. Now we change only the base of its rotary positions, from 1,000 to 4,000, and"
+        " train nothing. What happens to these answers?",
+        (
+            Choice(
+                "Hardly any is right: the angles aren't those of training.",
+                "The fast pairs hardly change, and the slow ones turn at 79 words as far as they"
+                " did within 49 in training.",
+            ),
+            Choice(
+                "Nothing: the base counts only in training.",
+                "The base is in every angle, so every score changes, except at distance 0.",
+            ),
+            Choice(
+                "Nearly all are right.",
+                "With the larger base, no pair meets an angle at 79 words that it hadn't met"
+                " within 49.",
+            ),
+        ),
+        right="c",
+        shows="4 × base        1.00 0.98 0.99 0.97 0.99 0.94",
+    ),
+    Question(
         "positions_in_bfloat16",
         "The positions 0 to 1,023 are rounded to bfloat16. How many different numbers are left?",
         (
