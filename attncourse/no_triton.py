@@ -22,7 +22,7 @@ program = [0, 0, 0]  # which one is running
 
 
 class Pointer:
-    """Where a tensor's numbers lie in memory, and the positions that are meant."""
+    """Where a tensor's numbers are in memory, and which positions are meant."""
 
     def __init__(self, numbers, at=0):
         self.numbers, self.at = numbers, at

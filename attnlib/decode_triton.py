@@ -108,7 +108,7 @@ def attention_decode(
     whole = end // BLOCK_K * BLOCK_K  # keys_a_split is a multiple of BLOCK_K
     if (
         window[0] is not None or window[1] is not None
-    ):  # few comparisons beside the bytes: no loop of its own
+    ):  # few comparisons compared with the bytes: no separate loop
         whole = first
     for start in range(first, whole, BLOCK_K):
         running = attend(

@@ -676,7 +676,7 @@ def sum_groups(grad, heads):
     return grad.unflatten(1, (heads, -1)).sum(2)
 
 
-# --- for torch.compile, which plans with shapes alone, and for autograd ---
+# --- for torch.compile, which plans with shapes only, and for autograd ---
 
 
 @forward.register_fake

@@ -200,7 +200,8 @@ def merge_partials(out_a, lse_a, out_b, lse_b):
 
 
 def share_of(output, lse, share):
-    """What a part brings to the merged output: 0 if it has no keys, whatever its output holds."""
+    """What a part contributes to the merged output: 0 if it has no keys, whatever its output
+    holds."""
     return share[..., None] * np.where(lse[..., None] == -np.inf, 0, widen(output))
 
 

@@ -51,7 +51,8 @@ def merge_partials(out_a, lse_a, out_b, lse_b):
 
 
 def share_of(output, lse, share):
-    """What a part brings to the merged output: 0 if it has no keys, whatever its output holds."""
+    """What a part contributes to the merged output: 0 if it has no keys, whatever its output
+    holds."""
     return share[..., None] * torch.where(lse[..., None] == -torch.inf, 0, widen(output))
 
 

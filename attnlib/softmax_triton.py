@@ -255,7 +255,7 @@ def backward(weights: torch.Tensor, grad_weights: torch.Tensor) -> torch.Tensor:
     return grad_scores
 
 
-# For torch.compile, which plans with shapes alone, and for autograd.
+# For torch.compile, which plans with shapes only, and for autograd.
 forward.register_fake(torch.empty_like)
 backward.register_fake(lambda weights, grad_weights: torch.empty_like(weights))
 forward.register_autograd(

@@ -228,7 +228,7 @@ def kernel(notebook):
 
 
 def set_up_cell(notebook, expected):
-    """The first code cell installs attnlib where it is missing."""
+    """The first code cell installs attnlib if it is missing."""
     cells = code_cells(notebook)
     first = cells[0][1] if cells else None
     if (

@@ -1,7 +1,7 @@
 """Run notebooks and store their outputs: `python3 run.py fill [chapter...]`.
 
-A file is written only if all its cells ran, and a second run writes the same bytes. The first
-code cell installs attnlib from the clone, where it is missing.
+A file is written only if all its cells ran, and a second run writes the same bytes. The first code
+cell installs attnlib from the clone if it is missing.
 """
 
 import json
@@ -16,7 +16,7 @@ from book import notebooks
 from book.notebooks import ROOT
 
 KERNEL = {"display_name": "Python 3 (ipykernel)", "language": "python", "name": "python3"}
-# What editors and kernels leave behind in a cell's metadata.
+# What editors and kernels leave in a cell's metadata.
 LEFT_BEHIND = (
     "ExecuteTime",
     "collapsed",

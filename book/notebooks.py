@@ -28,7 +28,7 @@ def set_up_source(place):
 
 
 def clone_of(path):
-    """The clone that a notebook lies in, seen from its folder: the sources name no address."""
+    """The clone that holds a notebook, as seen from its folder: the sources name no address."""
     folder = Path(path).resolve().parent
     return (
         Path(*[".."] * len(folder.relative_to(ROOT).parts)).as_posix()

@@ -51,7 +51,7 @@ weights_in_float32 = pytest.mark.parametrize(
 )
 dense_only = pytest.mark.parametrize("each_impl", ["dense"], indirect=True)
 each_torch = pytest.mark.parametrize("library", ["torch", *on_cuda("cuda")])
-# Triton's kernels run on a CUDA device or, where there is none, in its interpreter.
+# Triton's kernels run on a CUDA device or, if there is none, in its interpreter.
 TRITON_DTYPES = ("float16", "bfloat16", "float32")
 HAS_INTERPRETER = importlib.util.find_spec("triton") is not None and not HAS_DEVICE
 each_triton = pytest.mark.parametrize("library", on_cuda("cuda") or ["torch"])

@@ -2356,7 +2356,7 @@ def test_feedback_shows_the_best_answer_and_its_points(tmp_path):
         ("[points]\nsofmax = 1", "did you mean softmax"),
         ("points = 3", "[points] gives"),
         ("[points]\nsoftmax = -1", "not negative"),
-        ("x = ", "no TOML"),
+        ("x = ", "TOML file"),
         ("weights = 1", "may set points, deadline, levels"),
         ("[levels]\none_mistak = 1", "did you mean one_mistake"),
         ("[levels]\nright = 2", "from 0 to 1"),

@@ -656,7 +656,7 @@ def skipped(sizes, without):
 
 
 def begun(path):
-    """The record of an earlier run that was interrupted; None where there is none."""
+    """The record of an earlier, interrupted run; None if there is none."""
     if path is None or not os.path.exists(path):
         return None
     with open(path, encoding="utf-8") as file:

@@ -264,7 +264,7 @@ def measure_attention(timer, device, n, d, is_causal, dtype, rounds, tokens=TOKE
     forward_calls = {
         **calls,
         "attnlib, descriptors": ours_by_descriptors,
-    }  # of the forward pass alone
+    }  # only of the forward pass
     flops = 4 * shape[0] * shape[1] * n * n * d * (0.5 if is_causal else 1) / 1e12
     row = {
         "n": n,

@@ -17,7 +17,7 @@ HEADS, D = 8, 64  # for every problem on a CPU
 
 
 def spread(samples):
-    """Rounded to 4 digits: the median, the quartiles, and the least."""
+    """Rounded to 4 digits: the median, the quartiles and the minimum."""
     low, median, high = np.quantile(samples, [0.25, 0.5, 0.75])
     return {
         name: float(f"{number:.4g}")

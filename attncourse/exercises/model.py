@@ -242,12 +242,12 @@ class Exercise:
     hints: tuple
     mistakes: tuple
     place: int = 0
-    chapter: int = 0  # that of its folder
+    chapter: int = 0  # its folder's number
     axes: dict = field(default_factory=dict)
     answer_axes: str = ""
     dtype: str = "input"
     outputs: tuple = ()
-    part_dtypes: tuple = ()  # of the outputs, where they are not all `dtype`: also "int8" and so on
+    part_dtypes: tuple = ()  # of the outputs, if they are not all `dtype`: also "int8" and so on
     in_list: bool = False  # the answer is a list of arrays, as many as the case asks for
     in_words: bool = False  # the answer is a list of words
     library: str = "numpy"

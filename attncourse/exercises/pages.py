@@ -330,8 +330,8 @@ def variants(line, scope, reference, numbers=None):
 
 
 def unrolled(line):
-    """(code, [(names, values)]) of "code for names in values for ...": each repetition stands
-    behind those it may use.
+    """(code, [(names, values)]) of "code for names in values for ...": each repetition stands after
+    those it may use.
     """
     match = REPEATED.fullmatch(line)
     if match and is_python(match["values"]):

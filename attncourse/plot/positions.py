@@ -1,4 +1,4 @@
-"""Positions: waves, turns, and what lies beyond training."""
+"""Positions: waves, rotations, and what lies beyond training."""
 
 import numpy as np
 from matplotlib.colors import LinearSegmentedColormap

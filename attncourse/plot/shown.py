@@ -28,7 +28,7 @@ def written(number, digits):
 
 
 def cell_colors(matrix, name):
-    """The darker the larger; white for words, and a colour of its own for nan and infinity."""
+    """Larger numbers are darker; words are white, and nan and infinity have their own colour."""
     numbers = np.array(
         [np.nan if isinstance(x, str) else float(x) for x in matrix.flat], float
     ).reshape(matrix.shape)

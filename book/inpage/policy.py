@@ -53,7 +53,7 @@ def with_policy(page, handlers=(), more=()):
 
 
 def policy(page, handlers=(), more=()):
-    """`more` are scripts that the page writes into a window of its own."""
+    """`more` are scripts that the page writes into a separate window."""
     scripts = [*INLINE.findall(ARTICLE.sub("", page)), *more]
     sources = ["'self'", *map(hashed, dict.fromkeys(scripts))]
     has_python = HAS_PYTHON.search(page) is not None

@@ -86,7 +86,7 @@ LARGEST_FILE, MOST_FILES, ADDRESSES = 64 << 20, 256, 4 << 30
 MOST_VALUES, MOST_WORDS = (
     1 << 19,
     300,
-)  # bytes of an answer that are reported, letters of what came in its place
+)  # bytes of an answer that are reported, letters of what came instead
 LONGEST_CODE = 6000
 
 

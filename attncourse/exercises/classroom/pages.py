@@ -1,6 +1,4 @@
-"""The pages that grading writes: for the next lecture, for the lecturer alone, and for each
-learner.
-"""
+"""The pages that grading writes: for the next lecture, for the lecturer only, for each learner."""
 
 from collections import Counter, defaultdict
 from html import escape

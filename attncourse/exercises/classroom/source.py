@@ -216,7 +216,7 @@ def _is_check(node):
     )
 
 
-# ---------------------------------------------------------------- alike but for names
+# ---------------------------------------------------------------- alike except for names
 
 
 class Renamed(ast.NodeTransformer):

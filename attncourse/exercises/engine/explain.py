@@ -123,7 +123,7 @@ def rows_of(b):
     b = np.atleast_1d(b).astype(np.float64)
     finite = np.isfinite(b)
     scale = np.where(finite, np.abs(b), 0).max(axis=-1, keepdims=True, initial=0)
-    # a row that is 0 but for rounding: its terms were as large as the other rows
+    # a row that is 0 up to rounding: its terms were as large as the other rows
     scale = np.maximum(scale, 0.02 * scale.max(initial=0))
     return b, finite, bool(finite.all()), scale
 
@@ -546,19 +546,19 @@ def explain(exercise, seen, others=()):
 
 
 def by_operators(exercise, seen, complete=False):
-    """(matcher, finding) if the right answer, or that of changed arguments, was changed in one
-    plain way.
+    """(matcher, finding) if the right answer, or the answer for changed arguments, was changed in
+    one plain way.
     """
     plain = [one for one in seen if one.case.aspect == PLAIN]
     finite = [any(np.isfinite(part.astype(float)).any() for part in one.values) for one in plain]
     if not all(one.values for one in plain) or 2 * sum(finite) <= len(plain):
         return None  # too many would explain an exception, or NaN throughout
     if nothing_left(exercise, plain):
-        return None  # so would rounding errors alone: by whatever makes the answer 0
+        return None  # so would mere rounding errors: by whatever makes the answer 0
     if any(generic.READ_TWICE.name in one.marks for one in seen):
         return None  # because of that, the second reading misses what it no longer found
     if complete and any(np.isnan(part.astype(float)).any() for one in seen for part in one.values):
-        return None  # NaN speaks for a mistake of its own
+        return None  # NaN suggests a separate mistake
     if complete and not any(isinstance(a, np.ndarray) for a in plain[0].case.args):
         return None
     kinds = (
@@ -600,7 +600,7 @@ def by_axes(exercise, seen):
 def add_marks(finding, matcher):
     """The generic mistakes: those seen on any case, and those of shape and dtype."""
     if any(generic.LIST.name in seen.marks for seen in matcher.seen):
-        for seen in matcher.seen:  # a list of one number is no list around it
+        for seen in matcher.seen:  # a list of one number isn't a list around the answer
             if seen.marks.pop(generic.IN_A_LIST.name, None):
                 seen.values = tuple(part[None] for part in seen.values)
     if any(generic.EXTRA.name in seen.marks for seen in matcher.seen):

@@ -321,7 +321,7 @@ def mistakes_of(exercise, found, wanted, cases):
     if len(said) == 1:
         yield Mistake(said[0], does=f"The answer is {text}.", why=why, ask=ask)
         return
-    for place, name in enumerate(said):  # none of them alone makes the whole formula
+    for place, name in enumerate(said):  # no single one of them makes the whole formula
         more = "The formula differs there as well." if place else f"The whole answer is {text}."
         yield Mistake(name, does="", why=more if place else f"{more} {why}", ask=ask)
 

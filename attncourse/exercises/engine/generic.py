@@ -105,7 +105,7 @@ def _python_numbers(tree):
 
 
 def _is_number(node, numbers):
-    """Whether an expression is made of numbers and of lengths alone."""
+    """Whether an expression is made only of numbers and lengths."""
     if isinstance(node, ast.Constant):
         return type(node.value) in (int, float)
     if isinstance(node, ast.Name):

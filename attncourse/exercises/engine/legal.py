@@ -174,6 +174,6 @@ def _in_range(argument, array):
     if np.abs(array).max() > argument.limit:
         raise Illegal(
             f"The numbers of {argument.name} may be at most {argument.limit:,.0f} in size; yours"
-            f" go to {np.abs(array).max():,.6g}."
+            f" go up to {np.abs(array).max():,.6g}."
         )
     return array

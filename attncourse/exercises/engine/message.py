@@ -72,7 +72,7 @@ def rows(array, digits=3, lowest=1e-14):
 
 
 def argument(name, value, about_dtype=False, digits=6, dtype="", most=READABLE):
-    """One argument as text: its numbers if they are few, else its shape; its dtype where that
+    """One argument as text: its numbers if they are few, else its shape; also its dtype if that
     matters.
 
     `dtype` is that of a case's tensors, whose numbers are kept as float64.
@@ -626,7 +626,7 @@ def _first_sum(a, b):
 
 
 def _tempered(a, b):
-    """Whether the weights are those of scores multiplied by a number."""
+    """Whether the weights belong to scores multiplied by a number."""
     if b.ndim < 1 or b.shape[-1] < 2 or not (a > 0).all() or not (b > 0).all():
         return ""
     if not (np.allclose(a.sum(axis=-1), 1) and np.allclose(b.sum(axis=-1), 1)):

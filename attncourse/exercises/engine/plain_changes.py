@@ -30,7 +30,7 @@ def kept(array, axis, part):
 
 
 def spread(array, axis, reduce):
-    """The array with one entry of an axis, or a mean, in place of all of them."""
+    """The array with all entries of an axis replaced by one of them, or by a mean."""
     if array.ndim < (axis + 1 if axis >= 0 else -axis):
         return array
     return np.broadcast_to(reduce(array, axis), array.shape)

@@ -47,7 +47,7 @@ class Page:
         return [" ".join(item.split()) for item in found]
 
     def defined(self, *titles):
-        """What the listings of these sections define, run one after the other."""
+        """What the listings of these sections define when they are run one after another."""
         space = {"np": np, "math": math}
         for title in titles:
             exec(compile(self.code(title), str(self.path), "exec"), space)
@@ -81,7 +81,7 @@ def read(path, name):
 
 
 def unknown(name, known, call):
-    """A sentence where there is no problem of this name, else ''."""
+    """A sentence if no problem has this name, else ''."""
     if not isinstance(name, str):
         return f"The first argument is the name of a problem, in quotes, as in {call}."
     if name in known:

@@ -86,7 +86,7 @@ def verdict(exercise, hypothesis):
     """What `check` calls the answer of a hypothesis.
 
     "exact": these mistakes. "either": these or others that predict the same. "simpler": fewer
-    mistakes that predict the same, but for an axis of length 1. "blank": no name, for an answer
+    mistakes that predict the same, except for an axis of length 1. "blank": no name, for an answer
     that is NaN throughout or an error nearly everywhere, which proves no two mistakes. Anything
     else: what was said instead.
     """
@@ -198,7 +198,7 @@ def load_answers():
 
 
 def false_alarms(name, answers):
-    """(known right answers, those of them that are refused)."""
+    """(known right answers, the refused ones among them)."""
     right = [entry for entry in answers.get(name, ()) if entry.right]
     return len(right), sum(grade(name, entry.function).status != "correct" for entry in right)
 

@@ -1,4 +1,4 @@
-"""Whether an answer is a ready-made function's: attnlib's own, or that of a library.
+"""Whether an answer comes from a ready-made function: attnlib's own, or a library's.
 
 Stand-ins replace these functions while a learner's function runs. What they return is compared with
 the answer, and changed once: if the answer changes too, it was made from it.

@@ -38,7 +38,7 @@ def _text(exercise, seen, finding, show, letters, first, brief=False, parts=None
     if screen.failure:  # preferably an input that gives an error as well
         telling = [k for k in telling if seen[k].failure] or telling
     error, example = [], show and telling and seen[message.first_to_show(seen, telling)]
-    if failed:  # the error that is quoted is that of the input that is shown
+    if failed:  # the quoted error must come from the input that is shown
         one = example if example and example.failure else failed[0]
         lead = "For other sizes it stops" if example and one is not example else "It stops"
         error = message.error_lines(
@@ -256,7 +256,7 @@ def _telling(exercise, seen, finding, wrong):
         explained = failing or explained  # an input that gives the error that is quoted
     found = [k for k in explained if shows(k)] or [k for k in explained if shows(k, whole[:1])]
     found = found or explained or wrong
-    if whole:  # its values, not its shape alone
+    if whole:  # its values, not only its shape
         found = [k for k in found if not matches(exercise, seen[k], fit_shape)] or found
     if any(mistake in (generic.INEXACT, generic.IMPRECISE) for mistake in finding.generic.values()):
         found = [k for k in found if not matches(exercise, seen[k])] or found

@@ -187,7 +187,7 @@ def not_attempted(function, seen):
     return seen.other == "None" and does_nothing(function) and not seen.printed
 
 
-# a narrower dtype, by its names in NumPy and torch; the rest are attributes or texts alone
+# a narrower dtype, by its names in NumPy and torch; the rest are attributes or only texts
 NARROW, SHORTER = {"float16", "float32"}, {"half", "single", "float", "f2", "f4"}
 
 

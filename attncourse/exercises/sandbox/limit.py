@@ -50,7 +50,7 @@ class Meter:
         now, cpu = monotonic(), process_time()
         gone, computed = now - self.at, cpu - self.cpu
         if gone >= TICK:
-            if self.left_for_imports > 0:  # no function of its own, for the same reason as below
+            if self.left_for_imports > 0:  # not a separate function, for the same reason as below
                 while frame is not base and frame.f_code.co_filename != IMPORT_MACHINERY:
                     frame = frame.f_back
                 if frame is not base:

@@ -80,9 +80,7 @@ def replaced(function, raises, silent=False):
 
 
 def _by_own_names(function, known, ignoring):
-    """(names, name, stand-in) of what a module has imported by name; IPython has an exit of its
-    own.
-    """
+    """(names, name, stand-in) of what a module has imported by name; IPython has its own exit."""
     names = getattr(inspect.unwrap(function), "__globals__", {})
     for name, value in list(names.items()):
         if id(value) in known:

@@ -1,8 +1,8 @@
 """What a page asks of Python: check an answer, run a cell, ask a model. Runs in Pyodide, and in
 CPython for the tests.
 
-Cells come as the texts that stand in the page, edited or not. A check begins with nothing but the
-statements above that the answer needs; Run goes on in one session, in order, as a notebook does.
+Cells come as the texts in the page, edited or not. A check begins with only those statements above
+that the answer needs; Run continues one session, in order, as a notebook does.
 """
 
 import ast
@@ -28,7 +28,7 @@ NOT_HERE = "(A page has no {}: cells that need it run in Colab.)"
 
 
 def without_figures():
-    """In the place of attncourse.plot: Matplotlib would be 10 MB more, and the page has its
+    """Replaces attncourse.plot: Matplotlib would be 10 MB more, and the page already has its
     pictures.
     """
     plot = types.ModuleType("attncourse.plot")
@@ -41,9 +41,9 @@ def without_figures():
 
 
 class Untouched:
-    """What the modules hold that are loaded now, to be compared with what they hold later.
+    """What the loaded modules hold now, to be compared with what they hold later. Everything counts
 
-    Of the libraries everything counts, of Python itself what can be called: it has counters.
+    for libraries, but only callables for Python itself, which has counters.
     """
 
     def __init__(self):
@@ -87,14 +87,14 @@ def settings():
 
 
 def statements(cells):
-    """The top-level statements of the cells; a cell that is no Python has none."""
+    """The top-level statements of the cells; a cell that isn't Python has none."""
     for cell in cells:
         with contextlib.suppress(SyntaxError):
             yield from ast.parse(cell).body
 
 
 def binds(statement):
-    """The names that a statement gives a meaning at the top level."""
+    """The names that a statement defines at the top level."""
     if isinstance(statement, (ast.FunctionDef, ast.ClassDef)):
         return {statement.name}
     if isinstance(statement, IMPORTS):
@@ -112,7 +112,7 @@ def uses(tree):
 
 
 def needed(answer, cells):
-    """The statements of the cells above that the answer rests on, in their order."""
+    """The statements of the cells above that the answer needs, in order."""
     wanted, chosen = uses(answer), []
     for statement in reversed(list(statements(cells))):
         if binds(statement) & wanted or getattr(statement, "module", "") == "__future__":
@@ -136,7 +136,7 @@ def rests_on_nothing(source, cells):
 
 
 def space_for(answer, cells):
-    """The names that the cells above give an answer; what fails among them is not there."""
+    """The names that the cells above define for an answer, without those that fail."""
     space = {"__name__": "__main__"}
     with contextlib.redirect_stdout(io.StringIO()):
         for statement in needed(answer, cells):
@@ -146,7 +146,7 @@ def space_for(answer, cells):
 
 
 def own_lines(error, name):
-    """The error as Python shows it, without the steps that are not the learner's."""
+    """The error as Python shows it, with only the learner's steps."""
     steps = [s for s in traceback.extract_tb(error.__traceback__) if s.filename == name]
     where = [f"Line {s.lineno}: {s.line}\n" for s in steps[-1:]]
     lines = traceback.format_exception_only(error)
@@ -156,7 +156,7 @@ def own_lines(error, name):
 
 
 def check(name, source, cells):
-    """What grade says of the answer in the text: its message, status and mistakes."""
+    """What grade says about the answer in the text: its message, status and mistakes."""
     before, found = settings(), _checked(name, source, cells)
     found["restart"] |= settings() != before
     return found
@@ -193,7 +193,7 @@ def result(message, status, mistakes=()):
 
 
 def needs_restart(message, mistakes):
-    """Whether the interpreter may have been hurt: in a browser a recursion or an exit may leave it
+    """Whether the interpreter may be damaged: in a browser a recursion or an exit may leave it
     unusable.
     """
     return "endless loop" in mistakes or any(
@@ -213,8 +213,8 @@ class Session:
         self.space, self.ran, self.missing = {"__name__": "__main__"}, [], set()
 
     def hand_over(self, answers):
-        """The reader's answers of other pages, as the file that the book's first page saves: a cell
-        that collects answers finds it. If they are others than before, all cells run again.
+        """The reader's answers from other pages, as the file that the book's first page saves, so
+        that a cell that collects answers finds it. If they have changed, all cells run again.
         """
         if answers != self.handed:
             Path(PROGRESS).write_text(answers, encoding="utf-8")
@@ -222,9 +222,9 @@ class Session:
             self.forget()
 
     def model(self, wish):
-        """What the trained model does on these answers: its steps, and what is wished for.
+        """What the trained model does with these answers: its steps, and what was asked for. wish,
 
-        wish, as JSON: `text` to go on with and to show the map of, or `seed` of a text to write;
+        as JSON: `text` to go on with and to show the map of, or `seed` of a text to write;
         `anyway` to use answers that give other numbers too.
         """
         from attncourse.language import answer_files, answers  # only such a page has the model
@@ -249,8 +249,8 @@ class Session:
         return found
 
     def run(self, cells, announce=lambda text: None):
-        """Run the last of the cells, and before it those above that have not run as they stand
-        now. One that imports all that it uses, as a problem's does, waits for none of them.
+        """Run the last of the cells, after those above that have not run as they stand now. A cell
+        that imports everything it uses, as a problem's cell does, waits for none of them.
         """
         above = cells[:-1]
         if above and rests_on_nothing(cells[-1], above):
@@ -282,8 +282,8 @@ class Session:
         return printed.text
 
     def prepare(self, number, source):
-        """Run a cell for those below it: what fails in it, for want of torch, say, is passed
-        over.
+        """Run a cell for the cells below it, and ignore what fails in it, for example because torch
+        is missing.
         """
         file = f"<cell {number + 1}>"
         remember(file, source)
@@ -305,7 +305,7 @@ class Session:
             print(repr(value))
 
     def take(self, statement, file):
-        """Import what a page has: one import cell often names torch beside NumPy."""
+        """Import what a page has, because one import cell often names torch beside NumPy."""
         for alias in statement.names:
             alone = copy.copy(statement)
             alone.names = [alias]
