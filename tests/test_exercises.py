@@ -761,6 +761,17 @@ def top_p_from_below(scores, p):
     return np.where(found, -np.inf, scores)
 
 
+def small_losses_twice(scores, target):
+    s = scores - scores.max(axis=-1, keepdims=True)
+    loss = np.log(np.exp(s).sum(-1)) - np.take_along_axis(s, target[..., None], -1)[..., 0]
+    return np.where((loss > 0) & (loss < 1e-9), 2 * loss, loss).astype(scores.dtype)
+
+
+def test_an_answer_with_all_its_digits_is_not_called_imprecise():
+    found = grade("cross_entropy", small_losses_twice)
+    assert found.status == "incorrect" and found.mistakes == (), found.message
+
+
 def rotated_at_the_highest_so_far(x, positions, base):
     half = x.shape[-1] // 2
     far = np.maximum.accumulate(positions)

@@ -533,7 +533,8 @@ def explain(exercise, seen, others=()):
     if not finding.explained and not finding.sets and not exercise.in_words:
         loose = Matcher(exercise, seen, imprecise=True)
         second = loose.finding(largest=1)
-        if second.explained and "float64" in {s.case.dtype for s in seen}:
+        found = second.explained or only_digits_left(exercise, loose, second)
+        if found and "float64" in {s.case.dtype for s in seen}:
             matcher, finding = loose, second
             finding.generic["imprecise"] = generic.INEXACT
     if not finding.explained and not any(finding.sets) and not exercise.in_words:
@@ -543,6 +544,18 @@ def explain(exercise, seen, others=()):
     add_marks(finding, matcher)
     add_aspects(finding, matcher)
     return finding
+
+
+def only_digits_left(exercise, loose, finding):
+    """Whether all is right to the digits of float32, and in fewer than float64 has, except where a
+    case asks for digits that float32 can't hold.
+    """
+    exact, cases = Matcher(exercise, loose.seen), range(len(loose.seen))
+    return (
+        finding.sets == [()]
+        and all(loose.right(k) or loose.seen[k].case.relative for k in cases)
+        and any(loose.right(k) and not exact.right(k) for k in cases)
+    )
 
 
 def by_operators(exercise, seen, complete=False):

@@ -183,3 +183,12 @@ def cross_with_a_residual_where_it_fits(x, memory, w_q, w_k, w_v):
     powers = np.exp(scores - scores.max(axis=-1, keepdims=True))
     out = powers / powers.sum(axis=-1, keepdims=True) @ (memory @ w_v)
     return x + out if x.shape == out.shape else out
+
+
+@answers.wrong("queries added")
+def cross_with_its_queries_added(x, memory, w_q, w_k, w_v):
+    query = x @ w_q
+    scores = query @ np.swapaxes(memory @ w_k, -1, -2) / w_q.shape[-1] ** 0.5
+    powers = np.exp(scores - scores.max(axis=-1, keepdims=True))
+    out = powers / powers.sum(axis=-1, keepdims=True) @ (memory @ w_v)
+    return out + query if query.shape == out.shape else out

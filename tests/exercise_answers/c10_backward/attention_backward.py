@@ -341,3 +341,18 @@ def value_gradient_from_scores(query, key, value, grad_output):
         np.swapaxes(of_scores, -1, -2) @ query,
         np.swapaxes(scores, -1, -2) @ grad_output,
     )
+
+
+@answers.wrong("delta as a mean")
+def backward_by_a_mean_over_features(query, key, value, grad_output):
+    scale = query.shape[-1] ** -0.5
+    scores = query @ np.swapaxes(key, -1, -2) * scale
+    powers = np.exp(scores - scores.max(axis=-1, keepdims=True))
+    w = powers / powers.sum(axis=-1, keepdims=True)
+    delta = (w @ value * grad_output).mean(axis=-1, keepdims=True)
+    grad_scores = scale * w * (grad_output @ np.swapaxes(value, -1, -2) - delta)
+    return (
+        grad_scores @ key,
+        np.swapaxes(grad_scores, -1, -2) @ query,
+        np.swapaxes(w, -1, -2) @ grad_output,
+    )

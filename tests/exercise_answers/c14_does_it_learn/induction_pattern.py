@@ -193,3 +193,10 @@ def induction_of_tokens_in_one_byte(tokens):
     pattern = np.zeros((n, n), dtype=bool)
     pattern[:, 1:] = small[:, None] == small[:-1]
     return np.tril(pattern)
+
+
+@answers.wrong("the token before instead of the one after")
+def induction_rolled_the_other_way(tokens):
+    mask = np.tril(np.roll(tokens, -1)[None, :] == tokens[:, None])
+    mask[:, 0] = False
+    return mask

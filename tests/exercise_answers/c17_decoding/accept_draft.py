@@ -172,3 +172,11 @@ def draft_draws_again(target, draft, token, u):
 def draft_wide(target, draft, token, u):
     accepted, rest = draft_plain(target, draft, token, u)
     return accepted, rest.astype(np.float64)
+
+
+@answers.wrong("quotient upside down")
+def accept_by_the_inverse(target, draft, token, u):
+    rest = np.maximum(target - draft, 0)
+    total = rest.sum()
+    accepted = bool(u < draft[token] / target[token]) if target[token] > 0 else False
+    return accepted, rest / total if total > 0 else target.copy()

@@ -101,6 +101,10 @@ def one_head_scaled_as_many(x, w_q, w_k, w_v, w_o, n_heads):
     return softmax_of(scores) @ x @ w_v @ w_o
 
 
+def from_the_end(rows):
+    return slice(-rows, None)
+
+
 def head_alone(heads, place):
     alone = np.zeros_like(heads)
     alone[..., place, :, :] = heads[..., place, :, :]
