@@ -406,24 +406,12 @@ def test_every_cell_of_a_chapter_has_its_blocks(path, chapter):
             assert first.group() in text, cell.source
 
 
-# Slides with a formula, a listing or a printout alone, in decks where they are still more than
-# one in ten. These numbers only fall; a deck that isn't here keeps to one in ten.
-STILL_ALONE = {
-    "01_raw_scores": 8,
-    "08_av_product": 11,
-    "12_positions": 13,
-    "14_does_it_learn": 9,
-    "18_more_than_one_gpu": 11,
-}
-
-
 @BOOK
 def test_at_most_one_slide_in_ten_shows_a_formula_listing_or_printout_alone(path, chapter):
     _, deck = chapter(path)
     sections = re.findall(r"<section[^>]*>", deck)
     alone = [place for place, opened in enumerate(sections, 1) if "data-alone" in opened]
-    most = STILL_ALONE.get(path.stem, len(sections) // 10)
-    assert len(alone) <= most, f"slides {alone} of {len(sections)}"
+    assert len(alone) <= len(sections) // 10, f"slides {alone} of {len(sections)}"
 
 
 def test_a_deck_asks_nothing_of_another_host(book, deck):
