@@ -137,7 +137,7 @@ def question_box(name):
         f"<p>{verdict(question, letter)}</p></details>"
         for letter, choice in question.lettered.items()
     )
-    text = f"<p>{words(question.text)}</p>{choices}"
+    text = f'<p data-question="{name}">{words(question.text)}</p>{choices}'
     return nodes.admonition(
         "",
         nodes.title("", "Predict, then open your choice"),

@@ -8,6 +8,7 @@ import re
 
 import nbformat
 import numpy as np
+import one_page
 import pytest
 from sphinx.errors import ExtensionError
 from sphinx.testing.util import SphinxTestApp
@@ -17,10 +18,9 @@ from attncourse.exercises import order
 from attncourse.exercises.engine import breaking, ordering, repairing
 from attncourse.exercises.engine.ordering import Proof, ordered, proofs
 from attncourse.exercises.engine.problem_pages import read
-from book import browser
 from book.inpage import proofs as forms
 from book.inpage.site import as_data
-from book.notebooks import CHAPTERS, ROOT
+from book.notebooks import CHAPTERS
 
 RIGHT = {
     "shift_both_ways": (
@@ -271,41 +271,10 @@ def test_the_forms_lines_are_those_of_the_proof_with_their_indices():
         forms.form("gone")
 
 
-# Python in the page is left out: what the form asks it is kept, and answered from here.
-SCRIPTS = ("python.js", "store.js", "editor.js", "exercises.js", "order.js")
-STUB = """
-inPage.canRun = true; inPage.asked = [];
-inPage.ask = (question) => {
-  inPage.asked.push(question);
-  return Promise.resolve({ message: inPage.answer, restart: false });
-};
-"""
-
-
 @pytest.fixture(scope="module")
 def chromium():
-    sync_api = pytest.importorskip("playwright.sync_api")
-    if browser.chromium() is None:
-        pytest.skip("no Chromium on this machine")
-    with sync_api.sync_playwright() as playwright:
-        yield playwright.chromium.launch(executable_path=browser.chromium(), args=[*browser.SILENT])
-
-
-def page_of(name):
-    folder = ROOT / "book/inpage/static/inpage"
-    parts = {script: (folder / script).read_text("utf-8") for script in SCRIPTS}
-    parts["python.js"] += STUB
-    cell = '<div class="cell"><div class="cell_input"><pre>order("x")</pre></div></div>'
-    data = as_data(forms.form(name), 'class="inpage-proof"')
-    scripts = "".join(f"<script>{text}</script>" for text in parts.values())
-    css = (folder / "inpage.css").read_text("utf-8")
-    return (
-        f'<!doctype html><html lang="en"><meta charset="utf-8"><title>x</title>'
-        f"<style>{css}</style><body>"
-        f'<div class="bd-article">{data}{cell}</div>'
-        + as_data({"python": "x", "megabytes": 16}, 'id="inpage-data"')
-        + f"<script>DOCUMENTATION_OPTIONS = {{}};</script>{scripts}"
-    )
+    with one_page.chromium() as found:
+        yield found
 
 
 class Form:
@@ -313,7 +282,6 @@ class Form:
 
     def __init__(self, page, name):
         self.page, self.name = page, name
-        page.goto("http://localhost/x.html")
 
     def key(self, label):
         self.page.get_by_role("button", name=label, exact=True).focus()
@@ -335,14 +303,10 @@ class Form:
 @pytest.fixture
 def form(chromium):
     name = "delta_from_output"
-    context = chromium.new_context(viewport={"width": 390, "height": 800})
-    page, html = context.new_page(), page_of(name)
-    page.route("**/*", lambda route: route.fulfill(body=html, content_type="text/html"))
-    errors = []
-    page.on("pageerror", lambda error: errors.append(str(error)))
-    yield Form(page, name)
-    context.close()
-    assert errors == []
+    cell = '<div class="cell"><div class="cell_input"><pre>order("x")</pre></div></div>'
+    body = as_data(forms.form(name), 'class="inpage-proof"') + cell
+    with one_page.opened(chromium, one_page.html(body, "order.js")) as page:
+        yield Form(page, name)
 
 
 def test_a_proof_is_put_in_order_by_keys_and_kept(form):
@@ -361,7 +325,6 @@ def test_a_proof_is_put_in_order_by_keys_and_kept(form):
     assert form.proof() == "ac"
     kept = form.page.evaluate("localStorage.getItem(Object.keys(localStorage)[0])")
     assert json.loads(kept)["typed"] == {"order delta_from_output": "ac"}
-    assert form.page.evaluate("document.documentElement.scrollWidth") <= 390
 
 
 def test_the_form_asks_python_and_says_done(form):
@@ -396,7 +359,11 @@ def test_what_a_file_held_is_only_letters_of_lines(form):
 
 def test_a_page_with_a_proof_has_its_data_before_its_cell_and_the_script(tmp_path):
     (tmp_path / "chapters").mkdir()
-    cells = {"03_x": 'order("shift_both_ways")', "04_y": 'order("shift_both_ways", "a")'}
+    cells = {
+        "03_x": 'order("shift_both_ways")',
+        "04_y": 'order("shift_both_ways", "a")',
+        "05_z": 'predict("longer_key")',
+    }
     for name, source in cells.items():
         parts = [nbformat.v4.new_markdown_cell("# T"), nbformat.v4.new_code_cell(source)]
         notebook = nbformat.v4.new_notebook(cells=parts)
@@ -410,9 +377,11 @@ def test_a_page_with_a_proof_has_its_data_before_its_cell_and_the_script(tmp_pat
     app = SphinxTestApp("html", srcdir=tmp_path)
     app.build()
     app.cleanup()
-    with_form, without = (
+    with_form, without, asking = (
         (app.outdir / f"chapters/{name}.html").read_text("utf-8") for name in cells
     )
     assert re.search(r'class="inpage-proof">\{.*\}</script>\s*<div class="cell', with_form)
     assert "inpage/order.js" in with_form
     assert "inpage-proof" not in without and "inpage/order.js" not in without
+    assert "inpage/sure.js" in asking and '<p data-question="longer_key">' in asking
+    assert "inpage/sure.js" not in with_form + without and "order.js" not in asking

@@ -56,6 +56,7 @@ RECORD = {
 }
 FIGURES = {
     "multi_head": (),
+    "calibration": ((0.5, 0.8), (1.0, 0.75), (1, 4)),
     "grids": (
         {"a": [[1.0, -np.inf], [np.nan, 0]], "b": [["yes", "no"]], "c": [[True, False]]},
         ("scores", "weights", "value"),

@@ -121,6 +121,7 @@ from attncourse.plot.raw_scores import (
 from attncourse.plot.ring import error_by_ranks, heads_for_positions, hidden_sending, ring_steps
 from attncourse.plot.shown import grids, neighbours, ranges, sizes, stacked, stages, tiles
 from attncourse.plot.softmax import (
+    calibration,
     error_by_blocks,
     merge_trees,
     rounded_scores,

@@ -3,7 +3,7 @@
 import matplotlib.pyplot as plt
 import numpy as np
 
-from attncourse.plot.common import COLORS, bars, in_book_style, side_by_side, subplots
+from attncourse.plot.common import COLORS, HALF, bars, in_book_style, side_by_side, subplots
 
 
 @in_book_style
@@ -52,6 +52,18 @@ def weight_against_gap(gaps, curves):
         ylabel="weight of the first",
         ylim=(-0.03, 1.05),
     )
+
+
+@in_book_style
+def calibration(sure, right, counts):
+    """The share of right answers against how sure they were, `(n,)` each, with their counts."""
+    (axes,) = subplots(3, "a", HALF)
+    axes.plot((0, 1), (0, 1), "--", color=COLORS["scores"])
+    axes.plot(sure, right, "o-", color=COLORS["weights"])
+    for x, y, count in zip(sure, right, counts):
+        axes.annotate(f"{count}", (x, y), xytext=(6, -12), textcoords="offset points", fontsize=9)
+    axes.set(xlabel="how sure", ylabel="share of right answers", xlim=(0.2, 1.05))
+    axes.set_ylim(-0.05, 1.05)
 
 
 @in_book_style

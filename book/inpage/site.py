@@ -115,10 +115,15 @@ def add_data(app, pagename, templatename, context, doctree):
     if pagename == FIRST:
         context["body"] += '<section id="your-progress" hidden></section>'
     context["body"] += as_data(values, 'id="inpage-data"')
-    own = proofs.scripts(cells_of(app.env, pagename)) if is_chapter(pagename) else ()
-    for name in (*SCRIPTS, *own, *move.scripts(pagename)):
+    for name in (*SCRIPTS, *asking(app, pagename), *move.scripts(pagename)):
         app.add_js_file("inpage/" + name, loading_method="defer")
     app.add_css_file("inpage/inpage.css")
+
+
+def asking(app, pagename):
+    """The scripts of what a chapter asks besides its exercises."""
+    cells = cells_of(app.env, pagename) if is_chapter(pagename) else ()
+    return ("sure.js",) * any(map(boxes.asked_in, cells)) + proofs.scripts(cells)
 
 
 def runtime_data(pathto, cells):

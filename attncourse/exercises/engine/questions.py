@@ -8,6 +8,7 @@ import re
 import textwrap
 
 from .. import entries
+from . import sureness
 from .message import WIDTH, wrap
 
 # In plain text, such as d_k; in a formula the second part stands below the line.
@@ -34,15 +35,16 @@ def questions():
     return {question.name: question for chapter in by_chapter().values() for question in chapter}
 
 
-def predict(name, choice=None):
+def predict(name, choice=None, sure=None):
     """Print a question; or, given the letter of a choice, whether it is right and, if not, what it
-    takes for granted.
+    takes for granted. `sure` is the probability that you give your choice, from chance to 0.99: it
+    is scored with the cross-entropy, and calibration() sums up all such answers.
     """
     question = questions().get(name) if isinstance(name, str) else None
     if question is None:
         print(wrap(_no_question(name)))
     else:
-        print(asked(question) if choice is None else wrap(answered(question, choice)))
+        print(asked(question) if choice is None else wrap(answered(question, choice, sure)))
 
 
 def asked(question):
@@ -55,13 +57,18 @@ def asked(question):
     return "\n".join([wrap(question.text), "", *choices, "", wrap(last)])
 
 
-def answered(question, letter):
-    """Whether this choice is right, and why."""
+def answered(question, letter, sure=None):
+    """Whether this choice is right, and why; and what it cost to be so sure."""
     choice = question.lettered.get(str(letter).strip(" ().").lower())
     if choice is None:
         return _no_choice(question, letter)
     is_right = choice is question.lettered[question.right_letter]
-    return f"{choice.text} {'Yes.' if is_right else 'No.'} {choice.because}"
+    told = f"{choice.text} {'Yes.' if is_right else 'No.'} {choice.because}"
+    if sure is None:
+        return told
+    count = len(question.choices)
+    problem = sureness.unusable(sure, count)
+    return problem or f"{told} {sureness.take(question.name, sure, count, is_right)}"
 
 
 def _no_choice(question, given):
