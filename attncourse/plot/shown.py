@@ -81,13 +81,15 @@ def grids(panels, name="scores", digits=1, rows=(), columns=(), lit=(), height=N
             )
             text = written(matrix[i, j], digits[place])
             axes.text(j, i, text, ha="center", va="center", fontsize=9 if len(text) > 6 else 10)
+        n, m = matrix.shape
         for i, j in lit:
+            if i >= n or j >= m:
+                continue  # a place of a larger panel
             axes.add_patch(
                 plt.Rectangle(
                     (j - 0.48, i - 0.46), 0.96, 0.92, fill=False, edgecolor="#1a1a1a", linewidth=2
                 )
             )
-        n, m = matrix.shape
         axes.set(title=title, xlim=(-0.52, m - 0.48), ylim=(n - 0.48, -0.52))
         axes.set(xticks=range(len(columns)), yticks=range(len(rows) if not place else 0))
         axes.set_xticklabels(columns, fontsize=10)
