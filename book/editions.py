@@ -15,10 +15,12 @@ import os
 import re
 import symtable
 import zipfile
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import yaml
 from docutils import nodes
+from PIL import Image
 from sphinx.transforms import SphinxTransform
 
 from attncourse import packed
@@ -225,6 +227,7 @@ def finish(app, exception):
         if is_student(app):
             pack_downloads(Path(app.outdir) / "_sources")
         leave_figures_out(Path(app.outdir) / "_sources")
+        lighten_figures(Path(app.outdir))
         pack(Path(app.outdir), archive_name())
 
 
@@ -279,6 +282,30 @@ def leave_figures_out(sources):
             for output in cell.get("outputs", ()):
                 output.get("data", {}).pop("image/png", None)
         path.write_text(json.dumps(notebook, ensure_ascii=False, indent=1), encoding="utf-8")
+
+
+def lighten_figures(folder):
+    """Figures as WebP, which shows the same pixels in two thirds of the bytes."""
+
+    def convert(path):
+        with Image.open(path) as image:
+            pixels = image.convert("RGBA")
+        pixels.save(path.with_suffix(".webp"), lossless=True, quality=50, method=2)
+        path.unlink()
+
+    figures = sorted((folder / "_images").glob("*.png"))
+    with ThreadPoolExecutor() as pool:
+        list(pool.map(convert, figures))
+    names = {path.name for path in figures}
+
+    def renamed(found):
+        return f"{found[1]}.webp" if Path(found[0]).name in names else found[0]
+
+    for page in folder.rglob("*.html") if names else ():
+        text = page.read_text(encoding="utf-8")
+        new = re.sub(r"(_images/[^\s\"'<>]+?)\.png", renamed, text)
+        if new != text:
+            page.write_text(new, encoding="utf-8")
 
 
 def pack(folder, name):

@@ -5,9 +5,11 @@ import re
 import zipfile
 
 import nbformat
+import numpy as np
 import pytest
 from docutils import nodes
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
+from PIL import Image
 from sphinx.testing.util import SphinxTestApp
 
 from attncourse.exercises.engine.questions import questions
@@ -466,6 +468,22 @@ def test_a_chapters_page_for_lecturers_has_its_questions(book):
     page = (book / "chapters" / "for_lecturers" / "01_cut.html").read_text()
     for text in (QUESTION.text, *(choice.because for choice in QUESTION.choices)):
         assert text in page.replace("’", "'")  # typographic on the page
+
+
+def test_figures_are_lighter_with_the_same_pixels(tmp_path):
+    image = Image.fromarray(np.random.default_rng(0).integers(1, 256, (20, 30, 4), dtype=np.uint8))
+    (tmp_path / "_images").mkdir()
+    image.save(tmp_path / "_images/a.png")
+    (tmp_path / "deck").mkdir()
+    page = tmp_path / "deck/page.html"
+    page.write_text('<img src="../_images/a.png"><img src="../_images/b.png"><a href="card.png">')
+    editions.lighten_figures(tmp_path)
+    assert page.read_text() == (
+        '<img src="../_images/a.webp"><img src="../_images/b.png"><a href="card.png">'
+    )
+    assert [path.name for path in (tmp_path / "_images").iterdir()] == ["a.webp"]
+    with Image.open(tmp_path / "_images/a.webp") as found:
+        assert (np.asarray(found.convert("RGBA")) == np.asarray(image)).all()
 
 
 def test_the_archive_holds_the_book_below_one_folder(book):
