@@ -193,3 +193,9 @@ def induction_of_tokens_in_one_byte(tokens):
     pattern = np.zeros((n, n), dtype=bool)
     pattern[:, 1:] = small[:, None] == small[:-1]
     return np.tril(pattern)
+
+
+@answers.wrong("the next token looked for")
+def induction_for_what_comes_next(tokens):
+    after = np.append(tokens[1:], -1)
+    return (after[:, None] == tokens) & np.tri(len(tokens), dtype=bool)
