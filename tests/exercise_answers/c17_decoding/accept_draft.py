@@ -172,3 +172,18 @@ def draft_draws_again(target, draft, token, u):
 def draft_wide(target, draft, token, u):
     accepted, rest = draft_plain(target, draft, token, u)
     return accepted, rest.astype(np.float64)
+
+
+@answers.wrong("None as a part")
+def draft_without_rest(target, draft, token, u):
+    if u < target[token] / draft[token]:
+        return True, None
+    return draft_plain(target, draft, token, u)
+
+
+@answers.wrong("only the rejected word left out")
+def draft_without_the_token(target, draft, token, u):
+    rest = target.copy()
+    rest[token] = 0
+    total = rest.sum()
+    return u < target[token] / draft[token], rest / total if total > 0 else target
