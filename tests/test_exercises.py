@@ -782,6 +782,29 @@ def rotated_at_the_highest_so_far(x, positions, base):
     return turned.astype(x.dtype)
 
 
+def top_p_beyond_an_exact_sum(scores, p):
+    order = np.argsort(-scores, axis=-1, kind="stable")
+    ranked = np.take_along_axis(attnlib.softmax(scores), order, -1)
+    kept = np.zeros(scores.shape, dtype=bool)
+    np.put_along_axis(kept, order, np.cumsum(ranked, -1) - ranked <= p, axis=-1)
+    return np.where(kept, scores, -np.inf)
+
+
+def softcap_with_the_cap_as_fill(scores, cap, attn_mask):
+    return np.where(attn_mask, cap * np.tanh(scores / cap), -cap).astype(scores.dtype)
+
+
+def rest_unless_accepted(target, draft, token, u):
+    if u < target[token] / draft[token]:
+        return True, None
+    missing = np.maximum(target - draft, 0)
+    return False, missing / missing.sum()
+
+
+def source_by_fmod(rank, step, world):
+    return int(math.fmod(rank - step, world))
+
+
 def sink_without_a_maximum(scores, sink):
     powers = np.exp(scores)
     return powers / (powers.sum(axis=-1, keepdims=True) + np.exp(sink)[:, None, None])
@@ -813,6 +836,15 @@ def dropped_by_its_own_draw(weights, keep, p):
             "positions that do not begin at 0, leading axes ... Wrong for: positions out of order.",
             "Wrong for: positions that",
         ),
+        (
+            "top_p_scores",
+            top_p_beyond_an_exact_sum,
+            "where the sum of the kept weights has reached p, nothing more is needed",
+            "hold less than p",
+        ),
+        ("softcap_scores", softcap_with_the_cap_as_fill, "rather than -inf, as when", "raised"),
+        ("accept_draft", rest_unless_accepted, "holds None ... asked for in every", "NoneType"),
+        ("ring_source", source_by_fmod, "is never negative, whereas", "remainder"),
         ("top_p_scores", top_p_from_below, "the later ones ... For p = 1, too", "reaches 1"),
         (
             "attention_backward",
@@ -926,6 +958,13 @@ def test_what_a_message_claims_holds_for_this_answer(name, function, said, unsai
         assert part in text[place:], (part, text)
         place += text[place:].index(part)
     assert unsaid not in text, text
+
+
+def test_a_first_row_that_sums_to_1_is_no_fault():
+    wanted = np.array([[0.25, 0.75], [0.5, 0.5]])
+    found = wanted * [[1], [2]]
+    assert message._first_sum(found, wanted) == ""
+    assert "sums to 2," in message._first_sum(found[::-1], wanted)
 
 
 def test_right_numbers_in_another_shape_are_told_by_the_shape():

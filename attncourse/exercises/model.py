@@ -53,6 +53,7 @@ class Failure:
 
 
 SHAPE_CAUSES = (
+    ("features", ("same last axis",)),
     ("view", ("changing to a larger dtype", "changing the dtype of")),
     ("empty", ("need at least one array",)),
     ("join", ("all the input array", "all input arrays must", "sizes of tensors must match")),
@@ -119,6 +120,12 @@ class Mistake:
 
 class EachByItself(float):
     """A case's tolerance, relative to each number rather than to the largest number of its row."""
+
+
+class BesidesRounding(float):
+    """A case's tolerance that tells one rounding from several: an answer that a mistake makes
+    grossly wrong is compared with its prediction by the dtype's own tolerance.
+    """
 
 
 @dataclass(frozen=True, eq=False)

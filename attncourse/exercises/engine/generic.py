@@ -362,6 +362,13 @@ PARTS_MISSING = Mistake(
     ask="Which arrays must come after your return?",
 )
 
+NONE_AS_A_PART = Mistake(
+    "None as a part",
+    does="One of the parts is None.",
+    why="Every part is asked for in every case, whatever the other parts are.",
+    ask="Which line of your function makes None a part, and what should that part be?",
+)
+
 NO_LIST = Mistake(
     "one array instead of a list",
     does="The function returns one array rather than a list of arrays.",

@@ -300,7 +300,8 @@ def _hopeless_grade(exercise, seen, code=""):
     known = [
         mistake
         for mistake in last.marks.values()
-        if mistake in (generic.PARTS_MISSING, generic.ENTRIES_MISSING, generic.NO_LIST)
+        if mistake
+        in (generic.PARTS_MISSING, generic.NONE_AS_A_PART, generic.ENTRIES_MISSING, generic.NO_LIST)
     ]
     lines += [
         line

@@ -622,6 +622,8 @@ def _first_sum(a, b):
     if not np.isfinite(a).all() or not np.allclose(b.sum(axis=-1), 1) or _sums(a, b):
         return ""
     first = a.sum(axis=-1).flat[0]
+    if np.isclose(first, 1):
+        return ""
     return f"The first row sums to {number(first)}, although each row should sum to 1."
 
 

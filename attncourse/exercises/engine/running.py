@@ -121,6 +121,8 @@ def _take(exercise, seen, answer):
     answer = _in_numbers(seen, answer) if exercise.in_words else without_words(answer)
     if answer.nothing or answer.other:
         seen.other = answer.other or answer.nothing
+        if exercise.outputs and answer.other == "a tuple that holds None":
+            seen.mark(generic.NONE_AS_A_PART)
         return
     seen.arrays = answer.arrays
     answer = answer if exercise.in_list else _unwrapped(seen, answer, wanted)

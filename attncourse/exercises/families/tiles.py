@@ -50,12 +50,14 @@ def online(
     start=-np.inf,
     narrow="",
     dtype=np.float64,
+    divided=False,
 ):
     """Attention a block of keys at a time, with one of its steps left out, or another first
     maximum.
 
     `kept` is not rescaled. A block in which a query sees nothing is read too, or skipped, where
-    that makes a difference. What is `narrow` is rounded to the dtype after each block.
+    that makes a difference. What is `narrow` is rounded to the dtype after each block; an output
+    that is `divided` is divided by the sum there.
     """
 
     def rounded(name, numbers):
@@ -71,7 +73,8 @@ def online(
         total = total * (1 if "sum" in kept else factor) + powers.sum(axis=-1, keepdims=True)
         output = output * (1 if "output" in kept else factor) + powers @ part
         highest, total, output = new, rounded("sum", total), rounded("output", output)
-    return output / total
+        output = output / total if divided else output
+    return output if divided else output / total
 
 
 def apart(scores, value, block, skips=False):

@@ -88,6 +88,8 @@ def _is_tensor(item):
 
 def _read_piece(item):
     """A Piece, or a phrase that says what came instead."""
+    if item is None:
+        return "None"
     if _is_tensor(item):
         return _read_tensor(item)
     if type(item) in (bool, int, float) or isinstance(item, (np.generic, np.bool_)):

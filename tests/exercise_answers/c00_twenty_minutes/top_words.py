@@ -57,7 +57,7 @@ def words_reversed_pairs(weights, words, count):
     return [words[i] for i in order][:count]
 
 
-@answers.wrong("right words in reverse order", "later of equals first")
+@answers.wrong("right words in reverse order")
 def words_from_the_end(weights, words, count):
     return [words[i] for i in np.argsort(weights, kind="stable")[-count:]]
 
@@ -169,3 +169,13 @@ def end_of_the_descending_order(weights, words, count):
 @answers.wrong("ties in alphabetical order")
 def pairs_sorted_backwards(weights, words, count):
     return [word for _, word in sorted(zip(weights.tolist(), words), reverse=True)[:count]]
+
+
+@answers.wrong("equals in no fixed order")
+def words_by_the_default_sort(weights, words, count):
+    return [words[i] for i in np.argsort(-weights)[:count]]
+
+
+@answers.wrong("equals in no fixed order")
+def words_by_the_default_sort_reversed(weights, words, count):
+    return [words[i] for i in np.argsort(weights)[::-1][:count]]

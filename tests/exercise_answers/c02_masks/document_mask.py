@@ -117,3 +117,14 @@ def numbers_of_documents_in_one_byte(document):
 def documents_that_are_close(document):
     number = document.astype(float)
     return np.tril(np.isclose(number[:, None], number))
+
+
+@answers.wrong("comparison without brackets")
+def document_without_brackets(document):
+    n = len(document)
+    return np.tri(n, dtype=bool) & document[:, None] == document[None, :]
+
+
+@answers.wrong("comparison without brackets")
+def document_without_brackets_behind(document):
+    return document[:, None] == document & np.tri(len(document), dtype=bool)

@@ -200,3 +200,9 @@ def induction_rolled_the_other_way(tokens):
     mask = np.tril(np.roll(tokens, -1)[None, :] == tokens[:, None])
     mask[:, 0] = False
     return mask
+
+
+@answers.wrong("the next token looked for")
+def induction_for_what_comes_next(tokens):
+    after = np.append(tokens[1:], -1)
+    return (after[:, None] == tokens) & np.tri(len(tokens), dtype=bool)

@@ -294,3 +294,14 @@ def tiled(how, block):
 
 answers.wrong("sum not rescaled", function=tiled("sum not rescaled", 512))
 answers.wrong("block measured from its own maximum", function=tiled("tile maximum", 1024))
+
+
+@answers.wrong("grid of columns instead of rows")
+def softmax_by_the_smaller_size(scores):
+    scores = scores.contiguous()
+    rows, n = scores.shape
+    out = torch.zeros_like(scores)
+    row_kernel[(min(rows, n),)](
+        scores, out, scores.stride(0), out.stride(0), n, BLOCK=triton.next_power_of_2(n)
+    )
+    return out

@@ -440,3 +440,65 @@ def flash_with_softmax_kernel(query, key, value, is_causal):
 def flash_with_a_dummy(query, key, value, is_causal):
     one_program_a_row(query.reshape(-1, query.shape[-1]))
     return F.scaled_dot_product_attention(query, key, value, is_causal=is_causal)
+
+
+@triton.jit
+def short_kernel(
+    q_ptr,
+    k_ptr,
+    v_ptr,
+    o_ptr,
+    n,
+    scale,
+    D: tl.constexpr,
+    CAUSAL: tl.constexpr,
+    HOW: tl.constexpr,
+    B: tl.constexpr = 16,
+):
+    rows, features = tl.program_id(0) * B + tl.arange(0, B), tl.arange(0, D)
+    base = tl.program_id(1) * n * D
+    at = base + rows[:, None] * D + features[None, :]
+    q = tl.load(q_ptr + at, mask=rows[:, None] < n, other=0.0)
+    highest = tl.full([B], -float("inf"), tl.float32)
+    total = tl.zeros([B], tl.float32)
+    output = tl.zeros([B, D], tl.float32)
+    for start in range(0, n, B):
+        columns = start + tl.arange(0, B)
+        place = base + columns[:, None] * D + features[None, :]
+        k = tl.load(k_ptr + place, mask=columns[:, None] < n, other=0.0)
+        v = tl.load(v_ptr + place, mask=columns[:, None] < n, other=0.0)
+        scores = tl.dot(q, tl.trans(k)) * scale
+        if HOW != "keys of zeros":
+            scores = tl.where(columns[None, :] < n, scores, -float("inf"))
+        if CAUSAL:
+            scores = tl.where(columns[None, :] <= rows[:, None], scores, -float("inf"))
+        new = tl.maximum(highest, tl.max(scores, 1))
+        factor, powers = tl.exp(highest - new), tl.exp(scores - new[:, None])
+        total = total * factor + tl.sum(powers, 1)
+        output = output * factor[:, None] + tl.dot(powers.to(v.dtype), v)
+        if HOW == "in every block":
+            output = output / total[:, None]
+        highest = new
+    if HOW == "at the end" or HOW == "keys of zeros":
+        output = output / total[:, None]
+    tl.store(o_ptr + at, output, mask=rows[:, None] < n)
+
+
+def divided(how):
+    """A kernel whose weights are as narrow as the values, and whose sums aren't."""
+
+    def flash(query, key, value, is_causal):
+        query, key, value = query.contiguous(), key.contiguous(), value.contiguous()
+        (batch, heads, n, d), out = query.shape, torch.empty_like(query)
+        short_kernel[(triton.cdiv(n, 16), batch * heads)](
+            query, key, value, out, n, d**-0.5, D=d, CAUSAL=is_causal, HOW=how
+        )
+        return out
+
+    return flash
+
+
+answers.right(divided("at the end"))
+answers.wrong("not divided by the sum", function=divided("never"))
+answers.wrong("padding counted as zeros", function=divided("keys of zeros"))
+answers.wrong("divided in every block", function=divided("in every block"))

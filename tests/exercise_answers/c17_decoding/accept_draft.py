@@ -180,3 +180,18 @@ def accept_by_the_inverse(target, draft, token, u):
     total = rest.sum()
     accepted = bool(u < draft[token] / target[token]) if target[token] > 0 else False
     return accepted, rest / total if total > 0 else target.copy()
+
+
+@answers.wrong("None as a part")
+def draft_without_rest(target, draft, token, u):
+    if u < target[token] / draft[token]:
+        return True, None
+    return draft_plain(target, draft, token, u)
+
+
+@answers.wrong("only the rejected word left out")
+def draft_without_the_token(target, draft, token, u):
+    rest = target.copy()
+    rest[token] = 0
+    total = rest.sum()
+    return u < target[token] / draft[token], rest / total if total > 0 else target

@@ -295,3 +295,23 @@ answers.wrong("new score not scaled", function=with_step(scale=new_unscaled))
 answers.wrong(
     "new key missing in the sum", function=with_step(total=lambda powers: powers[..., :-1])
 )
+
+
+@answers.wrong("appended along the features")
+def decode_keys_side_by_side(query, key_cache, value_cache, key_new, value_new):
+    new = np.broadcast_to(key_new, key_cache.shape)
+    keys = np.concatenate([key_cache, new], axis=-1)
+    values = np.concatenate([value_cache, value_new], axis=-2)
+    return attnlib.attention(query, keys, values), keys, values
+
+
+@answers.wrong("zeros in place of the new position")
+def decode_value_never_written(query, key_cache, value_cache, key_new, value_new):
+    n = key_cache.shape[-2]
+    keys, values = (
+        np.zeros((*cache.shape[:-2], n + 1, cache.shape[-1]), cache.dtype)
+        for cache in (key_cache, value_cache)
+    )
+    keys[..., :n, :], values[..., :n, :] = key_cache, value_cache
+    keys[..., n:, :] = key_new
+    return attend(query, keys, values), keys, values

@@ -168,3 +168,14 @@ def all_pages_filled_up(pages, table, length):
 @answers.wrong()
 def pages_by_numbers_in_one_byte(pages, table, length):
     return pages[table.astype(np.int8)].reshape(-1, pages.shape[-1])[:length]
+
+
+@answers.wrong("one entry per position")
+def pages_named_by_positions(pages, table, length):
+    size = pages.shape[1]
+    return np.stack([pages[table[i % len(table)], i % size] for i in range(length)])
+
+
+@answers.wrong("one entry per position")
+def pages_until_the_table_ends(pages, table, length):
+    return np.stack([pages[table[i], i % pages.shape[1]] for i in range(length)])

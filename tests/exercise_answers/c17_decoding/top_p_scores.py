@@ -237,3 +237,34 @@ def top_p_from_below(scores, p):
     found = np.zeros(scores.shape, dtype=bool)
     np.put_along_axis(found, order, left_out, axis=-1)
     return np.where(found, -np.inf, scores)
+
+
+def chosen_without_a_special_case(choose, of=softmax):
+    """The same with p = 1 as a number like any other, for any numbers instead of the weights."""
+
+    def function(scores, p):
+        order = np.argsort(-scores, axis=-1, kind="stable")
+        ranked = np.take_along_axis(of(scores), order, axis=-1)
+        needed = choose(ranked, ranked.cumsum(axis=-1), p)
+        needed[..., 0] = True
+        kept = np.zeros(scores.shape, dtype=bool)
+        np.put_along_axis(kept, order, needed, axis=-1)
+        return np.where(kept, scores, -np.inf)
+
+    return function
+
+
+answers.wrong(
+    "the last needed entry left out",
+    function=chosen_without_a_special_case(lambda ranked, sums, p: sums <= p),
+)
+answers.wrong(
+    "no softmax", function=chosen_without_a_special_case(needed, of=lambda scores: scores)
+)
+
+
+@answers.wrong("weights of at least p")
+def top_p_by_weight_and_the_largest(scores, p):
+    weights = softmax(scores)
+    largest = weights == weights.max(axis=-1, keepdims=True)
+    return np.where((weights >= p) | largest, scores, -np.inf)

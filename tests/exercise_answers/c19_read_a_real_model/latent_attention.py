@@ -155,3 +155,11 @@ def latent_one_value_map(x, w_q, w_down, w_up_k, w_up_v):
     scores = (x @ w_q) @ w_up_k.swapaxes(-1, -2) @ c.T / math.sqrt(w_q.shape[-1])
     scores = np.where(np.tri(len(x), dtype=bool), scores, -np.inf)
     return (softmax(scores) @ c @ w_up_v[0]).astype(x.dtype)
+
+
+@answers.wrong("diagonal excluded")
+def latent_strictly_causal(x, w_q, w_down, w_up_k, w_up_v):
+    c = x @ w_down
+    scores = (x @ w_q) @ w_up_k.swapaxes(-1, -2) @ c.T / math.sqrt(w_q.shape[-1])
+    scores = np.where(np.tri(len(x), k=-1, dtype=bool), scores, -np.inf)
+    return attnlib.softmax(scores) @ c @ w_up_v

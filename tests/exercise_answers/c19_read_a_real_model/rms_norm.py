@@ -75,7 +75,7 @@ def rms_length(x, gain, eps):
     return (y / np.sqrt((y * y).sum(-1, keepdims=True) + eps) * gain).astype(x.dtype)
 
 
-@answers.wrong("squared in float16")
+@answers.wrong("squared in float16", "rounded before the gain")
 def rms_narrow(x, gain, eps):
     root = np.sqrt((x * x).mean(axis=-1, keepdims=True) + eps)
     return (x / root * gain).astype(x.dtype)
@@ -147,3 +147,10 @@ def rms_in_float32(x, gain, eps):
     wide = x.astype(np.float32)
     root = np.sqrt((wide * wide).mean(axis=-1, keepdims=True) + np.float32(eps))
     return (wide / root * gain).astype(x.dtype)
+
+
+@answers.wrong("rounded before the gain")
+def rms_as_in_llama(x, gain, eps):
+    wide = x.astype(np.float32)
+    root = np.sqrt((wide * wide).mean(axis=-1, keepdims=True) + np.float32(eps))
+    return (wide / root).astype(x.dtype) * gain

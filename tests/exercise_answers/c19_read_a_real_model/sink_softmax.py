@@ -203,3 +203,19 @@ def sink_with_an_epsilon_for_dead_rows(scores, sink):
     powers = np.exp(scores - highest)
     total = powers.sum(axis=-1, keepdims=True) + np.exp(sink[:, None, None] - highest)
     return powers / (total + np.asarray(1e-6, scores.dtype))
+
+
+@answers.wrong("maximum not subtracted from the sink")
+def sink_as_it_is(scores, sink):
+    b = sink[:, None, None]
+    powers = np.exp(scores - np.maximum(scores.max(axis=-1, keepdims=True), b))
+    return powers / (np.exp(b) + powers.sum(axis=-1, keepdims=True))
+
+
+@answers.wrong("1 added to the sum")
+def sink_subtracted_before_the_maximum(scores, sink):
+    left = scores - sink[:, None, None]
+    highest = left.max(axis=-1, keepdims=True)
+    highest = np.where(np.isneginf(highest), 0, highest).astype(scores.dtype)
+    powers = np.exp(left - highest)
+    return powers / (1 + powers.sum(axis=-1, keepdims=True))

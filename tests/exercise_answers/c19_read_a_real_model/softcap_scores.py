@@ -38,13 +38,13 @@ def capping_one_by_one(scores, cap, attn_mask):
     return out
 
 
-@answers.wrong("masked before the cap")
+@answers.wrong("-cap instead of -inf")
 def capping_after_the_mask(scores, cap, attn_mask):
     scores = np.where(attn_mask, scores, -np.inf)
     return cap * np.tanh(scores / cap)
 
 
-@answers.wrong("masked before the cap")
+@answers.wrong("-cap instead of -inf")
 def capping_after_the_sum(scores, cap, attn_mask):
     masked = scores + np.where(attn_mask, 0, -np.inf).astype(scores.dtype)
     return np.tanh(masked / cap) * cap
@@ -125,3 +125,20 @@ def capping_indexed(scores, cap, attn_mask):
 @answers.wrong("clipped instead of bent", "masked scores set to 0")
 def capping_two(scores, cap, attn_mask):
     return np.clip(scores, -cap, cap) * attn_mask
+
+
+@answers.wrong("-cap instead of -inf")
+def capping_with_the_cap_as_fill(scores, cap, attn_mask):
+    return np.where(attn_mask, cap * np.tanh(scores / cap), -cap).astype(scores.dtype)
+
+
+def capping_by(before, after):
+    def capping(scores, cap, attn_mask):
+        return np.where(attn_mask, np.tanh(scores * cap**before) * cap**after, -np.inf)
+
+    return capping
+
+
+answers.right(capping_by(-1.0, 1))
+answers.wrong("multiplied before and after", function=capping_by(1, 1))
+answers.wrong("divided before and after", function=capping_by(-1.0, -1.0))

@@ -30,6 +30,11 @@ def token_before(tokens, has_one):
     return before[:, None]
 
 
+def token_after(tokens, end):
+    """A column: each query's next token; after the last one comes `end`."""
+    return np.append(tokens[1:], end)[:, None]
+
+
 def _cases():
     def case(aspect, *tokens, dtype=np.int64):
         return Case(aspect, (np.array(tokens, dtype),))

@@ -20,7 +20,7 @@ from ...families.tiles import (  # noqa: F401, for the page
 from ...families.torch_attention import OWN_NAMES
 from ...families.torch_calls import tables_made
 from ...families.triton_launches import kernel_device
-from ...model import FLOAT16, HUGE, PLAIN, Case, normal
+from ...model import FLOAT16, HUGE, PLAIN, BesidesRounding, Case, normal
 from ...pages import written
 
 BLOCKS = (16, 32, 64, 128)
@@ -113,7 +113,7 @@ def _cases():
         arrays[0][0, 0, :, 0] = draw.integers(1, 9, n) / 4
         arrays[1][0, 0, :, 0] = draw.integers(-12, 13, n) / 4
         arrays[2][:] = 1 + np.arange(16) / 16
-        return Case(BETWEEN, (*arrays, False), device=device, relative=3e-4)
+        return Case(BETWEEN, (*arrays, False), device=device, relative=BesidesRounding(3e-4))
 
     # the scale is 1/4: 200 * 200 gives a score of 10000
     return [

@@ -43,6 +43,11 @@ def last_repeated(array):
     return append(array, array[..., -1:, :])
 
 
+def other_lengths():
+    """What attnlib says if the keys have more features than the query."""
+    raise ValueError("query and key must have the same last axis")
+
+
 def only(scores, keep):
     """Scores with -inf where `keep`, a function of the number of keys, says no."""
     return np.where(keep(scores.shape[-1]), scores, -np.inf)
