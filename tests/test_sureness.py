@@ -199,7 +199,7 @@ def test_the_first_choice_counts_and_can_be_forgotten(page):
     page.keyboard.press("Enter")
     assert kept(page) == {}
     assert (
-        "Say of a question above"
+        "Before you open a choice above"
         in page.get_by_role("group", name="How sure you were").text_content()
     )
 
@@ -220,6 +220,6 @@ def test_what_a_file_held_is_read_with_care(page):
     )
     page.reload()
     assert (
-        "Say of a question above"
+        "Before you open a choice above"
         in page.get_by_role("group", name="How sure you were").text_content()
     )
