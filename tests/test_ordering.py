@@ -42,7 +42,7 @@ RIGHT = {
 NOT_YET = (  # of proofs in the order of RIGHT, without or with these lines
     ("shift_both_ways", "numerator shift", "comes too early: it rests on line"),
     ("shift_both_ways", "shift same numerator denominator", "which come later. The factor cancels"),
-    ("shift_both_ways", "shift equal numerator", "comes amid the proof that a shift changes no"),
+    ("shift_both_ways", "shift equal numerator", "in the middle of the proof that a shift"),
     ("shift_both_ways", "equal log_s shift log_t difference", "that equal weights mean a shift,"),
     ("shift_both_ways", "shift numerator same", "rests on one that you have left out. The factor"),
     ("shift_both_ways", "shift numerator denominator same", "at all: it's the other direction"),
@@ -59,7 +59,7 @@ NOT_YET = (  # of proofs in the order of RIGHT, without or with these lines
     (
         "grouping_of_pairs",
         "largest left left_done right right_done equal",
-        "left out. It puts ℓ_ab",
+        "left out. It substitutes into L",
     ),
     ("grouping_of_pairs", "largest left right", "the grouping doesn't matter isn't proved yet."),
     ("grouping_of_pairs", "wrong_2", "one grouping gives 2 and the other 1"),

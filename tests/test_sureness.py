@@ -97,7 +97,7 @@ def test_answers_that_are_about_as_sure_are_counted_together():
 def test_the_verdict_is_about_what_was_to_be_expected(right, verdict):
     said = plain(summed_up([Said(0.7, 4, i < right) for i in range(10)]))
     assert f"You were right {right} of 10 times" in said and verdict in said
-    assert "7.0 were to be expected, give or take 1.4" in said
+    assert "7.0 were expected, give or take 1.4" in said
     losses = [-math.log(0.7)] * right + [-math.log(0.1)] * (10 - right)
     assert f"Mean cross-entropy {np.mean(losses):.2f}, where guessing costs 1.39." in said
 
@@ -175,7 +175,7 @@ def test_an_answer_in_a_page_costs_what_it_costs_in_a_notebook(page):
     text = plain(summary.text_content())
     for part in (
         "2 of 4",
-        r"\d\.\d were to be expected, give or take \d\.\d",
+        r"\d\.\d were expected, give or take \d\.\d",
         "Mean cross-entropy \\d\\.\\d\\d, where guessing costs \\d\\.\\d\\d",
     ):
         assert re.search(part, text)[0] == re.search(part, in_words)[0]
@@ -199,7 +199,7 @@ def test_the_first_choice_counts_and_can_be_forgotten(page):
     page.keyboard.press("Enter")
     assert kept(page) == {}
     assert (
-        "Say of a question above"
+        "Before you open a choice above"
         in page.get_by_role("group", name="How sure you were").text_content()
     )
 
@@ -220,6 +220,6 @@ def test_what_a_file_held_is_read_with_care(page):
     )
     page.reload()
     assert (
-        "Say of a question above"
+        "Before you open a choice above"
         in page.get_by_role("group", name="How sure you were").text_content()
     )

@@ -205,8 +205,8 @@ def _out_of_order(proof, letters):
         part = proof.begun(line, placed, {*taken})
         if part:
             return (
-                f"Line {letter} comes amid the proof that {_in_words(part)}, but it rests on the"
-                " other supposition. Finish one direction before you begin the other.",
+                f"Line {letter} comes in the middle of the proof that {_in_words(part)}, but it"
+                " rests on the other supposition. Finish one direction before you begin the other.",
             )
         placed.add(name)
     return ()

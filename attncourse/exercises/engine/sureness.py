@@ -34,10 +34,14 @@ def unusable(sure, choices):
     is_number = isinstance(sure, (int, float)) and not isinstance(sure, bool)
     if is_number and least - 0.01 <= sure <= MOST:
         return ""
+    certain = (
+        " A wrong choice with probability 1 would cost an infinite cross-entropy."
+        if is_number and sure == 1
+        else ""
+    )
     return (
         f"sure is a probability from {least:.2f}, which is a guess among {choices} choices, to"
-        f" {MOST}; got {sure!r}. Being sure with probability 1 would cost an infinite cross-entropy"
-        " if the choice were wrong."
+        f" {MOST}; got {sure!r}.{certain}"
     )
 
 
@@ -47,8 +51,8 @@ def take(name, sure, choices, is_right):
     before = said.setdefault(name, found := Said(sure, choices, is_right))
     again = "" if before is found else " Your first answer to this question is the one that counts."
     return (
-        f"You were {100 * sure:.0f} % sure, so the right choice got the probability"
-        f" {math.exp(-found.loss):.2g} from you: a cross-entropy of {found.loss:.2f}. A guess"
+        f"You were {100 * sure:.0f} % sure, so you gave the right choice the probability"
+        f" {math.exp(-found.loss):.2g}: a cross-entropy of {found.loss:.2f}. A guess"
         f" costs log {choices} = {math.log(choices):.2f}.{again} calibration() sums up all"
         " answers."
     )
@@ -104,7 +108,7 @@ def _verdict(answers):
     spread = math.sqrt(sum(one.sure * (1 - one.sure) for one in answers))
     lead = (
         f"Mean cross-entropy {loss:.2f}, where guessing costs {guess:.2f}. You were right {right}"
-        f" of {n} times; as sure as you were, {expected:.1f} were to be expected, give or take"
+        f" of {n} times; given how sure you were, {expected:.1f} were expected, give or take"
         f" {spread:.1f}."
     )
     if abs(right - expected) <= 2 * spread:

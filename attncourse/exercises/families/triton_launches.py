@@ -235,6 +235,6 @@ def _keep_inside(ranges, pointers, mask, deed):
     outside = int((inside == 0).sum()) if len(ranges) else addresses.size
     if outside:
         raise IndexError(
-            f"{outside} of the {addresses.size} entries that the kernel wants to {deed} lie "
-            "outside its tensors"
+            f"{outside} of the {addresses.size} entries that the kernel wants to {deed} "
+            f"{'lies' if outside == 1 else 'lie'} outside its tensors"
         )

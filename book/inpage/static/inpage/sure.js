@@ -65,7 +65,7 @@ document.addEventListener("DOMContentLoaded", () => {
     const guess = sum(answers.map(({ choices }) => Math.log(choices))) / n;
     const verdict = Math.abs(right - expected) <= 2 * spread ? "The difference may be chance."
       : `You are ${right < expected ? "too sure" : "not sure enough"}.`;
-    return `${right} of ${n} right; as sure as you were, ${expected.toFixed(1)} were to be expected, `
+    return `${right} of ${n} right; given how sure you were, ${expected.toFixed(1)} were expected, `
       + `give or take ${spread.toFixed(1)}. ${verdict} Mean cross-entropy ${loss.toFixed(2)}, where `
       + `guessing costs ${guess.toFixed(2)}.`;
   };
@@ -121,8 +121,8 @@ document.addEventListener("DOMContentLoaded", () => {
     const points = groups(everywhere);
     place.replaceChildren(make("p", { className: "inpage-title", textContent: "How sure you were" }),
       make("p", { textContent: here.length ? `In this chapter: ${fared(here)}`
-        : "Say of a question above how sure you are before you open a choice. Here you will see how "
-          + "often you were right. It's kept in this browser alone." }));
+        : "Before you open a choice above, say how sure you are of it. Here you will then see how "
+          + "often you were right. It's kept only in this browser." }));
     if (everywhere.length) place.append(make("p", { textContent: `In the book: ${fared(everywhere)}` }),
       make("div", { className: "inpage-beside" }, drawn(points), table(points)));
     if (here.length) place.append(make("div", { className: "inpage-buttons" },
