@@ -398,9 +398,7 @@ def build_both(more):
 
 def test(options):
     set_up()
-    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
-    # Two more than cores: a third of the time, a test waits for a browser, a kernel or a sandbox.
-    workers = min(8, cores + 2)
+    workers = max(2, min(8, os.cpu_count() or 2))
     # loadscope: conftest.py says what one worker takes.
     return call(
         in_venv("python"),

@@ -918,12 +918,12 @@ def test_ipythons_own_lines_are_left_out(cell, expected):
 
 
 def test_time_for_a_notebook_ends(tmp_path):
-    limits = replace(OPTIONS, limits=process.Limits(seconds=3, cell_seconds=30))
-    write(tmp_path / "in" / "slow.ipynb", HEAD, *["import time\ntime.sleep(1)"] * 9, WRONG, CHECK)
+    limits = replace(OPTIONS, limits=process.Limits(seconds=9, cell_seconds=90))
+    write(tmp_path / "in" / "slow.ipynb", HEAD, *["import time\ntime.sleep(3)"] * 9, WRONG, CHECK)
     write(
         tmp_path / "in" / "still.ipynb",
         HEAD,
-        "import time\ndef f(x=time.sleep(9)): pass",
+        "import time\ndef f(x=time.sleep(27)): pass",
         WRONG,
         CHECK,
     )

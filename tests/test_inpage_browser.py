@@ -240,7 +240,7 @@ def test_an_open_editor_and_its_message_are_accessible(softmax, look):
 
 def test_other_cells_run_in_order_and_can_be_edited(softmax):
     page = softmax.page
-    panel = page.locator(".cell", has_text="ratio of the weights").get_by_role(
+    panel = page.locator(".cell", has_text='print("ratio of the weights').get_by_role(
         "group", name="Code cell"
     )
     panel.get_by_role("button", name="Run").click()
@@ -316,7 +316,7 @@ def test_progress_goes_into_a_file_and_comes_back(softmax, chromium, address, tm
                     "Not read, as you chose: 1 text."
                 ),
                 "accept": "Read from progress.json: 1 text and 0 exercises marked as done.",
-            }[answer],
+            }[response],
         ).wait_for()
         assert "another text for 1 of the answers" in asked[0]
         other.goto(address + PAGE)
@@ -335,7 +335,7 @@ def test_what_comes_from_a_file_is_not_run_unasked(page, address, tmp_path):
             post.call(this, question);
         };""")
     page.goto(address + PAGE)
-    cell = page.locator(".cell", has_text="ratio of the weights")
+    cell = page.locator(".cell", has_text='print("ratio of the weights')
     listing = cell.locator(".cell_input pre").text_content().rstrip("\n")
     theirs = {
         "softmax_row": "theirs = 1\ndef softmax_row(scores):\n    return scores",

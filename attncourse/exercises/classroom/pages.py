@@ -37,7 +37,7 @@ pre.code { white-space: pre; overflow-wrap: normal; overflow-x: auto }
 summary { cursor: pointer } details { margin: .5rem 0 }
 table { border-collapse: collapse; width: 100% }
 td, th { text-align: left; vertical-align: top; padding: .25rem .6rem .25rem 0 }
-li { overflow-wrap: anywhere } .wide { overflow-x: auto }
+li, p { overflow-wrap: anywhere } .wide { overflow-x: auto }
 th[scope=row] { width: 14rem; max-width: 35vw } tbody + tbody { border-top: 1px solid var(--line) }
 .bar { display: flex; height: 1.8rem; min-width: 9rem }
 .bar span { color: #000; text-align: center; overflow: hidden;
