@@ -1,8 +1,7 @@
-"""What must hold for every notebook and doesn't show when it is run. A check takes a notebook as a
+"""What must hold for every notebook and doesn't show when it is run.
 
-dict (with each source as one string) and returns its problems, one sentence each. `python -m
-
-book.checks` runs them all.
+A check takes a notebook as a dict (with each source as one string) and returns its problems, one
+sentence each. `python -m book.checks` runs them all.
 """
 
 import re

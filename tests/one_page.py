@@ -5,9 +5,6 @@ Python in the page is left out: what a form asks it is kept, and answered from t
 
 import contextlib
 
-import pytest
-
-from book import browser
 from book.inpage.site import as_data
 from book.notebooks import ROOT
 
@@ -36,18 +33,9 @@ def html(body, script):
 
 
 @contextlib.contextmanager
-def chromium():
-    sync_api = pytest.importorskip("playwright.sync_api")
-    if browser.chromium() is None:
-        pytest.skip("no Chromium on this machine")
-    with sync_api.sync_playwright() as playwright:
-        yield playwright.chromium.launch(executable_path=browser.chromium(), args=[*browser.SILENT])
-
-
-@contextlib.contextmanager
-def opened(browser, text):
+def opened(chromium, text):
     """The page on a phone; it asks for nothing else, and must make no error."""
-    context = browser.new_context(viewport={"width": 390, "height": 800})
+    context = chromium.new_context(viewport={"width": 390, "height": 800})
     page, errors, asked = context.new_page(), [], []
     page.on("pageerror", lambda error: errors.append(str(error)))
     page.on("request", lambda request: asked.append(request.url))

@@ -62,6 +62,8 @@ def address(folder):
 
 @pytest.fixture(scope="module")
 def chromium():
+    if browser.chromium() is None:
+        pytest.skip("no Chromium on this machine")
     with sync_api.sync_playwright() as playwright:
         yield playwright.chromium.launch(
             executable_path=browser.chromium(), args=[*browser.SILENT, NO_OTHER_HOST]

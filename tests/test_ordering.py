@@ -271,12 +271,6 @@ def test_the_forms_lines_are_those_of_the_proof_with_their_indices():
         forms.form("gone")
 
 
-@pytest.fixture(scope="module")
-def chromium():
-    with one_page.chromium() as found:
-        yield found
-
-
 class Form:
     """The form of a proof, used by keys."""
 

@@ -119,12 +119,6 @@ def test_calibration_prints_and_draws(capsys, monkeypatch):
 # --- in a page --------------------------------------------------------------
 
 
-@pytest.fixture(scope="module")
-def chromium():
-    with one_page.chromium() as found:
-        yield found
-
-
 @pytest.fixture
 def page(chromium):
     asked = "".join(

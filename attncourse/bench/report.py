@@ -1,6 +1,6 @@
-"""Measurements made readable: statistics, tables, and the records that the book shows. Nothing here
+"""Measurements made readable: statistics, tables, and the records that the book shows.
 
-measures anything except gpu_times, for a chapter's cells.
+Nothing here measures anything except gpu_times, for a chapter's cells.
 """
 
 import datetime

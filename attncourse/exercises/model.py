@@ -173,11 +173,10 @@ class Once:
 
 
 class Words:
-    """An argument that is a list of words; a right answer consists of some of them too. Internally,
+    """An argument that is a list of words; a right answer consists of some of them too.
 
-    words are numbers from -n to -1 in alphabetical order, the same for equal words. So a position
-
-    in the list, which is 0 or more, is never taken for a word.
+    Internally, words are numbers from -n to -1 in alphabetical order, the same for equal words. So
+    a position in the list, which is 0 or more, is never taken for a word.
     """
 
     OTHER = -1_000_000  # any word that is not in the list
@@ -473,9 +472,9 @@ def as_arrays(result):
 
 @dataclass(frozen=True)
 class Choice:
-    """An answer that a question offers, and why it is right, or what it takes for granted. A choice
+    """An answer that a question offers, and why it is right, or what it takes for granted.
 
-    that refers to the others ("Both.", "None of these") is `last`: it stays below them.
+    A choice that refers to the others ("Both.", "None of these") is `last`: it stays below them.
     """
 
     text: str

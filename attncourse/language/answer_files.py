@@ -1,7 +1,6 @@
-"""A reader's answers, from the notebooks in a folder and from a file with the page's progress. Of a
+"""A reader's answers, from the notebooks in a folder and from a file with the page's progress.
 
-notebook, only the functions that answer an exercise are run, with the imports, functions and
-
+Of a notebook, only the functions that answer an exercise are run, with the imports, functions and
 constants that they name, within the limits of `check`.
 """
 

@@ -238,9 +238,9 @@ class Assembled(Decoder):
         return dict(query=query, key=key, value=value, scores=None, weights=None, output=output)
 
     def go_on(self, text: str, way: str = WAYS[0], use_cache: bool = True) -> str:
-        """What the model writes after this text, always the most likely word. way: the function
+        """What the model writes after this text, always the most likely word.
 
-        with which a new word attends, "decode_step", "streaming_attention" or
+        way: the function with which a new word attends, "decode_step", "streaming_attention" or
             "grouped_query_attention".
         """
         self.way, tokens = way, encode(text)
@@ -276,10 +276,10 @@ class Assembled(Decoder):
 
 def assemble(functions: Mapping[str, Callable], anyway=()) -> Assembled:
     """The trained model with these functions, by the names of their exercises, and with the
+    library's.
 
-    library's. An answer is tried on a short text first. If it fails there, or gives something
-
-    other than the library's function, the library's is used unless `anyway` names the exercise.
+    An answer is tried on a short text first. If it fails there, or gives something other than the
+    library's function, the library's is used unless `anyway` names the exercise.
     """
     names = [anyway] if isinstance(anyway, str) else [*anyway]
     unknown = [name for name in [*functions, *names] if name not in NAMES]

@@ -1,6 +1,6 @@
-"""The decoder in NumPy: every step in the open, on attnlib's functions. A decoder as it is common
+"""The decoder in NumPy: every step in the open, on attnlib's functions.
 
-today: RMSNorm before each part, rotary positions, query heads in groups
+A decoder as it is common today: RMSNorm before each part, rotary positions, query heads in groups
 that share a key head, a SwiGLU. Its twin is decoder_torch.py, which is only there to be trained.
 """
 

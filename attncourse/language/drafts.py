@@ -12,9 +12,9 @@ from attncourse.language.tokens import numbers
 
 
 def seen_before(tokens, length):
-    """What followed the last token at its most recent occurrence: up to `length` tokens. This draft
+    """What followed the last token at its most recent occurrence: up to `length` tokens.
 
-    needs no model and costs nothing, and it's right where a text repeats itself.
+    This draft needs no model and costs nothing, and it's right where a text repeats itself.
     """
     for place in range(len(tokens) - 2, -1, -1):
         if tokens[place] == tokens[-1]:

@@ -1,7 +1,6 @@
 """Between text and numbers: every word and mark is a token, and a new name is split into syllables.
 
 Zemira becomes the tokens Ze, -mi and -ra. The capital letter at the beginning of a sentence is not
-
 part of a token; it is put back when tokens become text.
 """
 

@@ -1,10 +1,8 @@
-"""The smallest translator of number words that works, in NumPy: one cross-attention. The previous
+"""The smallest translator of number words that works, in NumPy: one cross-attention.
 
-English word, with its place, asks. The German pieces answer: a key is made from a piece that has
-
-read its neighbours by self-attention, a value from the piece itself. So what a word takes from a
-
-place says something about this piece only, and the map can be read as an alignment.
+The previous English word, with its place, asks. The German pieces answer: a key is made from a
+piece that has read its neighbours by self-attention, a value from the piece itself. So what a word
+takes from a place says something about this piece only, and the map can be read as an alignment.
 """
 
 from __future__ import annotations

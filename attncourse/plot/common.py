@@ -28,11 +28,11 @@ WIDTH, HALF = 6.0, 3.2  # inches: of the page, and of one column of a slide
 
 
 def subplots(height, panels, width=WIDTH, **options):
-    """Axes by letter, laid out as in `panels`, on a figure of the book's width, in inches. All
+    """Axes by letter, laid out as in `panels`, on a figure of the book's width, in inches.
 
-    figures are 6 inches wide, so that their letters come out equally large, about as
-    large as the text on a page and still legible on a phone. One that stands beside a formula
-    on a slide is `HALF` as wide.
+    All figures are 6 inches wide, so that their letters come out equally large, about as large as
+    the text on a page and still legible on a phone. One that stands beside a formula on a slide is
+    `HALF` as wide.
     """
     figure, axes = plt.subplot_mosaic(panels, figsize=(width, height), **options)
     # A background over the whole size: otherwise notebooks crop empty margins and enlarge the rest.

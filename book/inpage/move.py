@@ -1,8 +1,7 @@
-"""Places after a cell's figure where a reader moves something by hand, or asks a model. The
+"""Places after a cell's figure where a reader moves something by hand, or asks a model.
 
-notebooks don't know about them; the page's scripts fill them, and without scripts nothing is shown
-
-there.
+The notebooks don't know about them; the page's scripts fill them, and without scripts nothing is
+shown there.
 """
 
 from docutils import nodes

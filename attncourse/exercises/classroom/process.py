@@ -1,10 +1,9 @@
 """Watches the process that runs one handed-in notebook, and ends it with everything that it
+started.
 
-started. A cell or an exercise that ends the process, or takes too long or too much memory, is left
-
-out of the next try, so it costs the learner only that one. If this happens too often, only imports
-
-and definitions are run.
+A cell or an exercise that ends the process, or takes too long or too much memory, is left out of
+the next try, so it costs the learner only that one. If this happens too often, only imports and
+definitions are run.
 """
 
 import base64

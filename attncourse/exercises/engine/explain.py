@@ -508,9 +508,9 @@ class Matcher:
         return int(not finite or self.exercise.library == "torch")
 
     def one_number(self):
-        """Whether the answer is NaN, or 0, or any one number throughout. A mask may be True
+        """Whether the answer is NaN, or 0, or any one number throughout.
 
-        throughout and also have the wrong shape.
+        A mask may be True throughout and also have the wrong shape.
         """
         if self.exercise.dtype == "bool":
             return False

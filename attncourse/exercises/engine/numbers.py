@@ -1,9 +1,7 @@
-"""Numbers that no page lists: those in a learner's code, and those that an answer reveals. A
+"""Numbers that no page lists: those in a learner's code, and those that an answer reveals.
 
-mistake with `numbers` gets further variants from the first kind. The second kind are factors and
-
+A mistake with `numbers` gets further variants from the first kind. The second kind are factors and
 offsets of an answer or an argument, compared with the sizes of the case, and the one number of an
-
 exercise's `fitted` mistakes.
 """
 

@@ -5,7 +5,7 @@ The block's length is an argument, so it is known what each program would read a
 
 import numpy as np
 
-from ..model import Case, normal
+from ..model import PLAIN, SQUARE, Case, normal
 from .tiles import BLANKS, out_of_bounds  # noqa: F401, for the page
 from .triton_launches import kernel_device
 
@@ -16,6 +16,23 @@ def sized(aspect, *shapes, block, seed=121):
     """A case of float32 arrays of these shapes, and the block's length."""
     arrays = (normal(*shape, seed=seed + i, dtype=np.float32) for i, shape in enumerate(shapes))
     return Case(aspect, (*arrays, block), device=kernel_device())
+
+
+def matrices():
+    """Cases of one matrix whose rows are longer than a block, whole blocks, or shorter."""
+    shapes = {
+        PLAIN: (((3, 11), 4), ((5, 7), 2), ((2, 37), 8)),
+        MULTIPLE: (((3, 8), 4), ((5, 12), 2), ((2, 64), 16)),
+        SHORTER: (((3, 5), 8), ((7, 3), 16)),
+        SQUARE: (((5, 5), 2),),
+        "one row": (((1, 7), 4),),
+        "one column": (((7, 1), 2),),
+    }
+    return [
+        sized(aspect, shape, block=block)
+        for aspect, these in shapes.items()
+        for shape, block in these
+    ]
 
 
 def listed(aspect, *lists, block):

@@ -190,9 +190,10 @@ def _restore_torch(state):
 
 @contextlib.contextmanager
 def little_memory():
-    """On Linux, an endless list ends in a MemoryError before it takes the whole machine. Not if
+    """On Linux, an endless list ends in a MemoryError before it takes the whole machine.
 
-    there is a GPU, whose driver maps amounts of host memory that have nothing to do with use.
+    Not if there is a GPU, whose driver maps amounts of host memory that have nothing to do with
+    use.
     """
     if not sys.platform.startswith("linux") or _has_gpu():
         yield

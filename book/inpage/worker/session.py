@@ -41,9 +41,9 @@ def without_figures():
 
 
 class Untouched:
-    """What the loaded modules hold now, to be compared with what they hold later. Everything counts
+    """What the loaded modules hold now, to be compared with what they hold later.
 
-    for libraries, but only callables for Python itself, which has counters.
+    Everything counts for libraries, but only callables for Python itself, which has counters.
     """
 
     def __init__(self):
@@ -222,9 +222,9 @@ class Session:
             self.forget()
 
     def model(self, wish):
-        """What the trained model does with these answers: its steps, and what was asked for. wish,
+        """What the trained model does with these answers: its steps, and what was asked for.
 
-        as JSON: `text` to go on with and to show the map of, or `seed` of a text to write;
+        wish, as JSON: `text` to go on with and to show the map of, or `seed` of a text to write;
         `anyway` to use answers that give other numbers too.
         """
         from attncourse.language import answer_files, answers  # only such a page has the model

@@ -1,19 +1,10 @@
 import numpy as np
 
 from ...families.kernel_costs import kernel_costs
-from ...families.programs import (  # noqa: F401, for the page
-    MULTIPLE,
-    SHORTER,
-    blocks_in,
-    first_rows,
-    listed,
-    rows_from,
-    sized,
-    whole_blocks,
-)
+from ...families.programs import blocks_in, first_rows, listed, matrices, rows_from, whole_blocks  # noqa: F401, for the page
 from ...families.tiles import BLANKS, BY_KERNEL, blocks_of, by_a_kernel  # noqa: F401, for the page
 from ...families.triton_launches import kernel_device
-from ...model import HUGE, PLAIN, SQUARE, Case
+from ...model import HUGE, PLAIN, Case
 from ...pages import written
 from .softmax_triton import (  # noqa: F401, for the page
     block_maximum,
@@ -73,18 +64,7 @@ def _cases():
 
     return [
         listed(PLAIN, [[1, 0, 2, 0, 4], [3, 1, 2, 2, 0]], block=2),
-        *(
-            sized(PLAIN, shape, block=block)
-            for shape, block in (((3, 11), 4), ((5, 7), 2), ((2, 37), 8))
-        ),
-        *(
-            sized(MULTIPLE, shape, block=block)
-            for shape, block in (((3, 8), 4), ((5, 12), 2), ((2, 64), 16))
-        ),
-        *(sized(SHORTER, shape, block=block) for shape, block in (((3, 5), 8), ((7, 3), 16))),
-        sized(SQUARE, (5, 5), block=2),
-        sized("one row", (1, 7), block=4),
-        sized("one column", (7, 1), block=2),
+        *matrices(),
         huge([[1e4, 9999, -1e4, 0, 1e4], [-1e4, -9999, -1e4, -9999, -9998]], 2),
         huge([[-1e4, -1e4, 1e4, 9998], [1e4, 9997, -1e4, -1e4]], 2),
         huge([[-1e4, -9999, -9998]], 4),

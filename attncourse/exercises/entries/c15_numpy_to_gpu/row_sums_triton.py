@@ -1,18 +1,16 @@
 import numpy as np
 
 from ...families.programs import (  # noqa: F401, for the page
-    MULTIPLE,
-    SHORTER,
     first_block_again,
     first_rows,
     inside_masked,
     listed,
+    matrices,
     rows_from,
-    sized,
     whole_blocks,
 )
 from ...families.tiles import BLANKS, BY_KERNEL, blocks_of, by_a_kernel  # noqa: F401, for the page
-from ...model import PLAIN, SQUARE
+from ...model import PLAIN
 from ...pages import written
 
 
@@ -44,21 +42,7 @@ def in_one_place(sums, blank):
 
 
 def _cases():
-    return [
-        listed(PLAIN, [[1, 2, 3, 4, 5], [10, 20, 30, 40, 50]], block=2),
-        *(
-            sized(PLAIN, shape, block=block)
-            for shape, block in (((3, 11), 4), ((5, 7), 2), ((2, 37), 8))
-        ),
-        *(
-            sized(MULTIPLE, shape, block=block)
-            for shape, block in (((3, 8), 4), ((5, 12), 2), ((2, 64), 16))
-        ),
-        *(sized(SHORTER, shape, block=block) for shape, block in (((3, 5), 8), ((7, 3), 16))),
-        sized(SQUARE, (5, 5), block=2),
-        sized("one row", (1, 7), block=4),
-        sized("one column", (7, 1), block=2),
-    ]
+    return [listed(PLAIN, [[1, 2, 3, 4, 5], [10, 20, 30, 40, 50]], block=2), *matrices()]
 
 
 EXERCISE = written(
