@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from . import legal
-from .message import WIDTH, indented, number, rows
+from .message import WIDTH, differences, indented, number, rows
 from .message import argument as as_text
 from .problem_pages import SHOWN, numbered, pages, paragraphs, unknown
 from .smallest import size, smallest
@@ -47,9 +47,7 @@ def _called(function, inputs):
 
 def _gaps(a, b):
     """The differences of two arrays; infinite where one of two numbers isn't finite."""
-    same = (a == b) | np.isnan(a) & np.isnan(b)
-    with np.errstate(invalid="ignore"):
-        gaps = np.where(same, 0.0, np.abs(a - b))
+    gaps = differences(a, b)
     return np.where(np.isnan(gaps), np.inf, gaps)
 
 

@@ -245,13 +245,17 @@ def _follows(exercise, seen, wanted, digits):
     )
 
 
+def differences(a, b):
+    """Of two arrays of one shape, entry by entry; NaN if only one of the two is."""
+    with np.errstate(invalid="ignore"):
+        return np.where((a == b) | np.isnan(a) & np.isnan(b), 0.0, np.abs(a - b))
+
+
 def _gap(a, b):
     """The largest difference of two arrays."""
     if a.shape != b.shape:
         return np.inf
-    a, b = a.astype(float), b.astype(float)
-    with np.errstate(invalid="ignore"):
-        gaps = np.where((a == b) | np.isnan(a) & np.isnan(b), 0.0, np.abs(a - b))
+    gaps = differences(a.astype(float), b.astype(float))
     return np.nan_to_num(gaps, nan=np.inf).max(initial=0)
 
 
