@@ -15,8 +15,8 @@ import time
 import nbformat
 import pytest
 from served import (
-    NEEDS_A_BROWSER_AND_PYTHON_FOR_IT,
     LOOK,
+    NEEDS_A_BROWSER_AND_PYTHON_FOR_IT,
     PAGE,
     PATIENCE,
     PLAIN,
@@ -108,8 +108,7 @@ def test_wrong_answers_are_named_and_a_syntax_error_shows_its_line(ready):
 
 def test_a_loop_in_python_ends_by_itself(ready):
     assert (
-        "endless loop" in ready.check(answer("while True:\n    pass"))
-        or "seconds" in ready.said()
+        "endless loop" in ready.check(answer("while True:\n    pass")) or "seconds" in ready.said()
     )
     assert ready.check(RIGHT).startswith("softmax: correct.")
 
