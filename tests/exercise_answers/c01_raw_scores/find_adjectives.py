@@ -93,3 +93,17 @@ def weights_of_words(x):
 @answers.wrong("diagonal set to 0")
 def without_the_diagonal(x):
     return scores_of(x, W_Q, W_K) * (1 - np.eye(x.shape[-2]))
+
+
+@answers.wrong("agreement only for a noun and an adjective")
+def agreement_of_pairs(x):
+    noun, adjective, number = x[..., 0], x[..., 1], x[..., 3]
+    pairs = noun[..., :, None] * adjective[..., None, :]
+    return pairs * (2 + number[..., :, None] * number[..., None, :])
+
+
+@answers.wrong("agreement only for nouns")
+def agreement_of_nouns(x):
+    noun, adjective, number = x[..., 0], x[..., 1], x[..., 3]
+    keys = 2 * adjective[..., None, :] + number[..., :, None] * number[..., None, :]
+    return noun[..., :, None] * keys

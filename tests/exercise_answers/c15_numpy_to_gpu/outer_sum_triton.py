@@ -155,3 +155,27 @@ def table_a_block_apart(x, y, block):
     out = x.new_empty(len(x), len(y))
     far_kernel[(len(x),)](x, y, out, len(x), len(y), block, BLOCK=block)
     return out
+
+
+@triton.jit
+def astray_kernel(x_ptr, y_ptr, out_ptr, m, n, stride, BLOCK: tl.constexpr):
+    i = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    j = tl.program_id(1) * BLOCK + tl.arange(0, BLOCK)
+    total = tl.load(x_ptr + i, mask=i < m)[:, None] + tl.load(y_ptr + j, mask=j < n)[None, :]
+    place = i[:, None] * stride + j[None, :]
+    tl.store(out_ptr + place, total, mask=(i < m)[:, None] & (j < n)[None, :])
+
+
+def astray(stride):
+    def table(x, y, block):
+        (m,), (n,), out = x.shape, y.shape, x.new_empty(len(x), len(y))
+        grid = triton.cdiv(m, block), triton.cdiv(n, block)
+        astray_kernel[grid](x, y, out, m, n, stride(m, block), BLOCK=block)
+        return out
+
+    return table
+
+
+answers.wrong("number of rows taken for the row's stride", function=astray(lambda m, block: m))
+answers.wrong("block's length taken for the row's stride", function=astray(lambda m, block: block))
+answers.wrong("row's number without the stride", function=astray(lambda m, block: 1))

@@ -8,6 +8,7 @@ from ...families.programs import (  # noqa: F401, for the page
     listed,
     rows_to,
     sized,
+    tiles_to,
     whole_blocks,
 )
 from ...families.tiles import BLANKS, BY_KERNEL, by_a_kernel  # noqa: F401, for the page
