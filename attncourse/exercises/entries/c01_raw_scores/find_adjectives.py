@@ -34,6 +34,11 @@ def found(x):
     return x[..., :, None, 0] * x[..., None, :, 1]
 
 
+def agreement(x, of=np.multiply):
+    """The product of the numbers of each two words, or another function of them."""
+    return of(x[..., :, None, 3], x[..., None, :, 3])
+
+
 def without_itself(scores):
     return np.where(np.eye(scores.shape[-1], dtype=bool), 0, scores)
 

@@ -69,6 +69,8 @@ def _cases():
         Case(none, (37, 41, 64, 8, 3, 2)),
         Case(none, (17, 30, 50, 4, 2, 1)),
         Case(none, (21, 22, 70, 6, 1, 0)),
+        Case("queries beyond the last key", (10, 13, 8, 2, None, 0)),
+        Case("queries beyond the last key", (21, 23, 9, 4, None, None)),
         Case(one, (5, 5, 8, 2, None, 0)),
         Case(one, (6, 6, 20, 3, 4, 0)),
     ]
