@@ -105,20 +105,6 @@ def rows_to(output, apart, blank):
     return flat.reshape(output.shape)
 
 
-def tiles_to(output, apart, block, blank):
-    """The output if row i is written i * apart numbers after the first, tile after tile."""
-    i, j = np.indices(output.shape)
-    at = i * apart + j
-    if at.max() >= output.size:
-        out_of_bounds()
-    flat = np.full(output.size, blank)
-    for rows in range(0, output.shape[0], block):
-        for columns in range(0, output.shape[1], block):
-            tile = slice(rows, rows + block), slice(columns, columns + block)
-            flat[at[tile]] = output[tile]
-    return flat.reshape(output.shape)
-
-
 def grid_turned(output, block, blank):
     """A grid of (blocks, rows) whose first number is taken for the row."""
     rows, n = output.shape
