@@ -90,8 +90,9 @@ def rows_apart(array, apart):
 
 def strides_swapped(array):
     """What is read if the strides of the rows and of the columns are exchanged."""
-    at = np.arange(len(array))[:, None] + np.arange(array.shape[1]) * array.shape[1]
-    return array.ravel()[at] if at.max() < array.size else out_of_bounds()
+    across, along = (stride // array.itemsize for stride in array.strides)
+    at = np.arange(len(array))[:, None] * along + np.arange(array.shape[1]) * across
+    return array.ravel(order="K")[at] if at.max() < array.size else out_of_bounds()
 
 
 def written_apart(output, block, blank):
