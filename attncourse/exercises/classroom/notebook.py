@@ -10,9 +10,9 @@
 
 It reports on standard output. A first copy of attnlib is imported before any cell runs, and taken
 out of reach of `import`; the notebook gets a second one, whose `check`, `expose` and so on only
-note what they are handed. So a notebook that redefines check, or writes into attnlib, changes nothing but its own
-copy. What it reports is still only the notebook's word: verdict.py, outside, compares the values
-with the reference.
+note what they are handed. So a notebook that redefines check, or writes into attnlib, changes
+nothing but its own copy. What it reports is still only the notebook's word: verdict.py, outside,
+compares the values with the reference.
 """
 
 import ast
@@ -187,7 +187,7 @@ def names_in(cells, known):
 
 def two_copies():
     """(the copy that grades and that nothing else sees, what the notebook's check is handed)."""
-    from ..engine import find, generic, grading, kinds, ready, running, usable
+    from ..engine import find, generic, grading, kinds, problem_pages, ready, running, usable
     from ..sandbox import call, limit, statements
 
     trusted = types.SimpleNamespace(
@@ -196,6 +196,7 @@ def two_copies():
         grade=grading.grade,
         exercises=find.exercises(),
         kinds=kinds.kinds(),
+        Judged=problem_pages.Judged,
         limit=limit,
         call=call.call,
         Clock=call.Clock,
@@ -245,8 +246,7 @@ def two_copies():
 
 
 def _as_it_is(answer, named):
-    """Copies of what a call is handed, which a later cell may change; what can't be copied stays.
-    """
+    """Copies of what a call is handed, because later cells may change it; some can't be copied."""
     try:
         return copy.deepcopy((answer, named))
     except Exception:
@@ -375,12 +375,14 @@ class Session:
     # ------------------------------------------------------------ the exercises
 
     def grade(self, name):
-        """Tell the values of one answer in every case, and what check says about it."""
-        if name in self.trusted.kinds:
-            return self._grade_problem(name)
-        function, status, note = self._answer(name)
-        self.tell(code=[name, self._code(name, function)])
+        """Tell the values of one answer in every case, and what check says about it; of a problem,
+        what the call has shown, and what it prints.
+        """
         try:
+            if name in self.trusted.kinds:
+                return self._grade_problem(name)
+            function, status, note = self._answer(name)
+            self.tell(code=[name, self._code(name, function)])
             self._grade(name, function, status, note)
         except (
             self.trusted.GuardFailed
@@ -424,29 +426,38 @@ class Session:
 
     def _grade_problem(self, name):
         """Tell what the first call that solves a problem has come to, or else the last one."""
-        calls, why = self.handed.get(name, []), self.stopped.get(name)
-        note = f"Its cell {why}." if why and not calls else ""
-        if lacking := self._for_want_of(note):
-            return self._tell_unchecked(name, lacking)
-        status, text, shown = "error" if note else "not attempted", "", ()
-        for number, (answer, named, cell) in enumerate(calls, 1):
+        calls, judged = self.handed.get(name, []), []
+        if not calls:
+            return self._tell_unanswered(name)
+        for answer, named, cell in calls:
             self.tell(code=[name, "".join(linecache.getlines(cell))[:LONGEST_CODE]])
-            try:
-                judged = self.trusted.kinds[name].judged(name, *answer, **named)
-                status, text, shown, note = judged.status, judged.text, judged.shown, ""
-            except self.trusted.GuardFailed as error:
-                return self._tell_unchecked(name, f"What guards a call has failed: {error}")
-            except BaseException as error:  # from a method of what was handed over
-                status, text, shown, note = "error", "", (), f"The call stops: {described(error)}."
-            if status == "correct":
+            judged.append(self._judged(name, answer, named))
+            if judged[-1].status == "correct":
                 break
-        if len(calls) > 1:
-            which = f"Call {number}" if status == "correct" else "The last call"
-            note = f"{note} {which} of {len(calls)} counts.".strip()
-        for index, outcome in enumerate(shown):
+        found = judged[-1]
+        which = f"Call {len(judged)}" if found.status == "correct" else "The last call"
+        note = f"{which} of {len(calls)} counts." * (len(calls) > 1)
+        for index, outcome in enumerate(found.shown):
             if values := as_text(outcome):
                 self.tell(value=[name, index, values])
-        self.tell(grade=[name, status, [], note, text[:8000], ""])
+        self.tell(grade=[name, found.status, [], note, found.text[:8000], ""])
+
+    def _judged(self, name, answer, named):
+        try:
+            return self.trusted.kinds[name].judged(name, *answer, **named)
+        except self.trusted.GuardFailed:
+            raise
+        except BaseException as error:  # from a method of what was handed over
+            text = f"{name}: not tried. The call stops with {described(error)}."
+            return self.trusted.Judged("error", text)
+
+    def _tell_unanswered(self, name):
+        """Report a problem for which no call has been handed over."""
+        note = f"Its cell {self.stopped[name]}." if name in self.stopped else ""
+        if lacking := self._for_want_of(note):
+            return self._tell_unchecked(name, lacking)
+        status = "error" if note else "not attempted"
+        self.tell(grade=[name, status, [], note, "", ""])
 
     def _answer(self, name):
         """(the learner's function, or None with a status; what has to be said about it)."""

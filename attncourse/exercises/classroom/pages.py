@@ -277,7 +277,7 @@ def _first_step(names):
             f'<code>check</code>. <code>hint("{functions[0]}")</code> gives you a first step.'
         )
     if problems:
-        yield f"run {_asking(problems[0])} in the notebook: it says what is asked, and how to answer."
+        yield f"run {_asking(problems[0])} in the notebook to see what is asked."
 
 
 def _not_attempted(names, answers, points):

@@ -15,11 +15,11 @@ from .message import WIDTH
 from .problem_pages import Judged, pages, paragraphs, unknown
 
 # - name (after others): the line. *How it uses them.*
-RIGHT = re.compile(
+RIGHT_LINE = re.compile(
     r"(?P<name>\w+)(?: \(after (?P<after>[\w, ]+)\))?: (?P<text>[^*]+?)(?: \*(?P<uses>[^*]+)\*)?"
 )
 # - the line. *Why it's false.*
-WRONG = re.compile(r"(?P<text>.+?) \*(?P<why>[^*]+)\*")
+WRONG_LINE = re.compile(r"(?P<text>.+?) \*(?P<why>[^*]+)\*")
 NOT_PARTS = ("Wrong lines", "Why")
 SUPPOSES = "Suppose"  # so begins a line that holds for its own part alone
 
@@ -50,7 +50,7 @@ class Proof:
         """{name: line}, in one right order."""
         found = {}
         for part in self.parts:
-            for item in map(RIGHT.fullmatch, self.page.items(part)):
+            for item in map(RIGHT_LINE.fullmatch, self.page.items(part)):
                 name, after, text, uses = item.group("name", "after", "text", "uses")
                 after = tuple(after.split(", ")) if after else ()
                 found[name] = Line(name, text, uses or "", after, part)
@@ -58,7 +58,7 @@ class Proof:
 
     @functools.cached_property
     def wrong(self):
-        found = map(WRONG.fullmatch, self.page.items("Wrong lines"))
+        found = map(WRONG_LINE.fullmatch, self.page.items("Wrong lines"))
         return [Line(f"wrong {i}", item["text"], item["why"]) for i, item in enumerate(found)]
 
     @functools.cached_property

@@ -199,7 +199,7 @@ def _judged(listing, line, new):
     at = _first_wrong(listing, found)
     if at is None:
         return _shows(line, "correct", _right(listing, line, new), found)
-    status = "error" if found[at].failure else "incorrect"
+    status = "error" if found[at].failure and line == listing.line else "incorrect"
     return _shows(line, status, _not_yet(listing, line, found, at), found)
 
 
