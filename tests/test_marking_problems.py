@@ -8,6 +8,7 @@ import json
 import os
 import re
 import sys
+from pathlib import Path
 
 import nbformat
 import pytest
@@ -20,6 +21,7 @@ from attncourse.exercises.engine.find import exercises
 from attncourse.exercises.engine.kinds import CALLS, KINDS, kinds, tasks
 
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="needs POSIX")
+CHAPTERS = Path(__file__).parents[1] / "chapters"
 NO_SANDBOX = sandbox.problem() if os.name == "posix" else "needs POSIX"
 HEAD = "import numpy as np\nfrom attncourse.exercises import check, expose, order, repair"
 TELL = (
@@ -54,6 +56,18 @@ def test_every_kind_that_the_book_has_is_marked():
         if shared in vars(sys.modules[getattr(attncourse.exercises, name).__module__]).values()
     }
     assert pages == {*CALLS} and len(KINDS) >= 3
+
+
+def test_the_lecturers_page_lists_every_problem_with_its_chapter():
+    text = (CHAPTERS / "for_lecturers" / "index.md").read_text("utf-8")
+    listed = {}
+    for call, line in re.findall(r"^- `(\w+)` asks for (.+)$", text, re.MULTILINE):
+        listed |= {(call, name): int(n) for name, n in re.findall(r"`(\w+)` \((\d+)\)", line)}
+    assert listed == {
+        (kind.call.__name__, name): problem.page.chapter
+        for kind in KINDS
+        for name, problem in kind.problems().items()
+    }
 
 
 def test_tasks_are_in_the_order_of_the_book():
@@ -148,9 +162,12 @@ def result():
     return attended(wrong, *cells, 'check("softmax", softmax)')
 
 
-def test_every_problem_is_asked_here_and_a_function_beside_them_is_graded(result):
-    assert {*ANSWERS} == {*kinds()} and {*result.answers} == {*ANSWERS, "softmax"}
-    assert result.answers["softmax"].status == "incorrect" and not result.problems
+def test_every_kind_is_right_and_wrong_here_and_a_function_beside_them_is_graded(result):
+    for kind in KINDS:
+        seen = {answer[1] for name, answer in ANSWERS.items() if kinds()[name] is kind}
+        assert {"correct", "incorrect"} <= seen, kind
+    assert {*result.answers} == {*ANSWERS, "softmax"} and not result.problems
+    assert result.answers["softmax"].status == "incorrect"
 
 
 @pytest.mark.parametrize("name", ANSWERS)
