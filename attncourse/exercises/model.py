@@ -449,7 +449,7 @@ class Exercise:
         return self.answer(SimpleNamespace(**steps), *args)
 
 
-def fresh_copy(args, wide, change=np.ndarray.copy):
+def fresh_copy(args, wide, change=np.asarray):
     """Fresh copies of arguments, with `change` of each array. They are in float64 if wide:
     predictions must not suffer from the inputs' width.
     """
@@ -462,7 +462,7 @@ def fresh_copy(args, wide, change=np.ndarray.copy):
         if not isinstance(arg, np.ndarray):
             return arg
         array = change(arg)
-        return array.astype(np.float64) if wide and array.dtype.kind == "f" else array
+        return array.astype(np.float64) if wide and array.dtype.kind == "f" else array.copy()
 
     return [*map(fresh, args)]
 

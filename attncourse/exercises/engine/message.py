@@ -260,9 +260,9 @@ def _gap(a, b):
 
 
 def _as_shown(array, digits):
-    """A copy of an array with the digits that are shown."""
+    """An array with the digits that are shown."""
     if array.dtype.kind != "f" or array.size > READABLE:
-        return array.copy()
+        return array
     shown = [float(number(x, digits)) for x in array.ravel()]
     return np.array(shown).reshape(array.shape).astype(array.dtype)
 
