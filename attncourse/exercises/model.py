@@ -23,6 +23,8 @@ HUGE = "scores of ±10000"
 NEG_INF = "scores of -inf"
 SMALL = "tiny scores"
 
+# what an answer is worth, from the best on; classroom/points.py says how much
+RIGHT, NEARLY, ONE_MISTAKE, OTHERWISE = "right", "nearly_right", "one_mistake", "otherwise"
 
 TOO_MANY = "too many for the interpreter"
 
