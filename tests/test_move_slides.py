@@ -182,9 +182,10 @@ def test_after_a_pointer_the_keys_belong_to_the_deck(page, place):
     page.keyboard.press("ArrowLeft")
     assert page.evaluate(FRAGMENT) < shown and not panel.is_visible()
     page.keyboard.press("ArrowRight")
-    panel.get_by_label("Angle in degrees, as a number").click()
+    field = panel.get_by_label("Angle in degrees, as a number")
+    field.click()
     page.keyboard.type("9")
-    assert angle.input_value().endswith("9")
+    assert "9" in field.input_value()
 
 
 SAID = [  # kind, what is moved to what, what the notes then say
