@@ -86,6 +86,18 @@ class Leaves:
 expose("large_negative", Leaves(), Leaves(), Leaves(), Leaves())"""
 # problem: (cells, status, level, words of the note or of what the call says)
 ANSWERS = {
+    "tile_sizes": (
+        ['achieve("tile_sizes", block_q=224, block_k=16)'],
+        "correct",
+        "right",
+        "as good as the best",
+    ),
+    "like_four_keys": (
+        ['achieve("like_four_keys", [0, 0, 0, 0, 0, 0, 0, 0])'],
+        "incorrect",
+        "otherwise",
+        "too flat",
+    ),
     "one_maximum": (
         [
             'expose("one_maximum")',

@@ -8,7 +8,7 @@ kind is one more line in KINDS.
 import functools
 from dataclasses import dataclass
 
-from . import breaking, ordering, repairing
+from . import achieving, breaking, ordering, repairing
 from .find import exercises
 
 
@@ -21,6 +21,7 @@ class Kind:
 
 
 KINDS = (
+    Kind(achieving.achieve, achieving.marked, achieving.judged, achieving.level),
     Kind(breaking.expose, breaking.problems, breaking.judged, breaking.level),
     Kind(repairing.repair, repairing.listings, repairing.judged, repairing.level),
     Kind(ordering.order, ordering.proofs, ordering.judged, ordering.level),
