@@ -23,7 +23,7 @@ from attncourse.exercises.engine.kinds import CALLS, KINDS, kinds, tasks
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="needs POSIX")
 CHAPTERS = Path(__file__).parents[1] / "chapters"
 NO_SANDBOX = sandbox.problem() if os.name == "posix" else "needs POSIX"
-HEAD = "import numpy as np\nfrom attncourse.exercises import check, expose, order, repair"
+HEAD = "import numpy as np\nfrom attncourse.exercises import achieve, check, expose, order, repair"
 TELL = (
     "import gc\ntell = next(o for o in gc.get_objects()"
     ' if getattr(o, "__qualname__", "") == "reporter.<locals>.tell")\n'
