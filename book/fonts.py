@@ -52,7 +52,7 @@ def figures_of_one_width(font):
 
 
 def add_transposed(font, heavier, size=0.62):
-    """A raised T, drawn from that of the heavier style."""
+    """A raised T: the T of the heavier style, made smaller."""
     pen = TTGlyphPen(None)
     top = font["OS/2"].sCapHeight
     heavier.getGlyphSet()["T"].draw(

@@ -85,7 +85,7 @@ def new_page(chromium):
 
 
 def assert_quiet(page):
-    """No error, and no other host was asked."""
+    """The page had no error and asked only this host."""
     assert page.errors == []
     assert all(url.startswith(("http://localhost:", "data:", "blob:")) for url in page.asked)
 

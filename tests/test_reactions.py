@@ -60,7 +60,7 @@ def test_the_encoder_is_that_of_transformers():
 
 
 def test_maps_and_confidence_are_those_of_the_package(published):
-    """An example of its own tests, without its standard form."""
+    """An example from the package's tests, without its standard form."""
     smiles = "C(C)O.BrC(C)>>CCOCC"
     exchange = reactions.exchanged(weights(published, smiles)[HEAD], split(smiles))
     taken = list(reactions.pairs(exchange, split(smiles)))

@@ -94,7 +94,7 @@ def parameters(theirs: dict) -> dict:
     """Ours from theirs by name, whose matrices are (out, in)."""
     found = {}
     for ours, name in NAMES.items():
-        name = name if name.startswith("em") or name.startswith("enc") else SHARED + name
+        name = name if name.startswith(("embeddings", "encoder")) else SHARED + name
         if name in theirs:
             found[ours] = theirs[name]
         else:

@@ -108,7 +108,7 @@ def is_atom(token: str) -> bool:
 
 
 def sides(tokens) -> tuple[list[int], list[int]]:
-    """The places of the atoms: those of the reactants, and those of the product."""
+    """The places of the reactants' atoms, and of the product's atoms."""
     arrow = tokens.index(">>")
     places = [i for i, token in enumerate(tokens) if is_atom(token)]
     return [i for i in places if i < arrow], [i for i in places if i > arrow]
@@ -201,7 +201,7 @@ def made(found, tokens) -> int:
 
 
 def is_right(reaction: Reaction, found) -> bool:
-    """Whether every atom is right, and no bond is made but those that the reaction makes."""
+    """Whether every atom is right, and exactly as many bonds are made as the reaction makes."""
     tokens = split(reaction.smiles)
     return bool(right_atoms(reaction, found).all()) and made(found, tokens) == reaction.new_bonds
 

@@ -9,8 +9,8 @@ from attncourse.plot.common import COLORS, in_book_style, shades, subplots
 def atom_maps(panels):
     """A map of atoms for each reaction, {title: (tokens before, tokens after, found, right)}.
 
-    Below are the product's tokens, above those of the reactants; a line leads from each atom of the
-    product to the atom `found` for it. Lines that aren't `right` are dashed.
+    The reactants' tokens stand above the product's; a line leads from each atom of the product to
+    the atom `found` for it. Lines that aren't `right` are dashed.
     """
     drawn = subplots(1.5 * len(panels), [[letter] for letter in "abcd"[: len(panels)]])
     for axes, (title, (before, after, found, right)) in zip(drawn, panels.items()):
@@ -30,7 +30,7 @@ def atom_maps(panels):
 
 
 def written(axes, tokens, y, side):
-    """Write the tokens in one line, atoms in bold: the places of the atoms."""
+    """Write the tokens in one line, atoms in bold, and return the atoms' places."""
     places = []
     for x, token in enumerate(tokens):
         is_atom = token[0].isalpha() or token[0] == "["

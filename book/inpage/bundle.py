@@ -22,7 +22,7 @@ MODEL = "attnlib_model-0.1.0-py3-none-any.whl"
 METADATA = "Metadata-Version: 2.1\nName: {}\nVersion: 0.1.0\n"
 WHEEL_SAYS = "Wheel-Version: 1.0\nGenerator: book\nRoot-Is-Purelib: true\nTag: py3-none-any\n"
 LONG_AGO = (1980, 1, 1, 0, 0, 0)  # the same bytes for the same files
-NEEDS_TORCH = re.compile(r"^(import|from) (torch|triton)\b", re.MULTILINE)
+NEEDS_TORCH = re.compile(rb"^(import|from) (torch|triton)\b", re.MULTILINE)
 
 
 @functools.cache
@@ -62,8 +62,9 @@ def sent(path):
     """What the wheel has of a file. A page has no torch, so of a module that begins with it only
     the import is sent, which fails in the same way.
     """
-    needs_torch = path.suffix == ".py" and NEEDS_TORCH.search(path.read_text(encoding="utf-8"))
-    return b"import torch\n" if needs_torch else path.read_bytes()
+    content = path.read_bytes()
+    needs_torch = path.suffix == ".py" and NEEDS_TORCH.search(content)
+    return b"import torch\n" if needs_torch else content
 
 
 def sources():

@@ -15,7 +15,7 @@ from ..sandbox.call import Outcome
 from . import legal
 from .message import WIDTH
 from .message import number as as_text
-from .problem_pages import Judged, pages, paragraphs, unknown
+from .problem_pages import Judged, not_tried, pages, paragraphs, unknown
 
 # - entropy: from 1.99 to 2.01 bits (*below: too sharp; above: too flat*)
 ASPECT = re.compile(
@@ -167,9 +167,8 @@ def achieved(name, *args, **named):
 
 def judged(name, *args, **named):
     """What becomes of a call; what it shows is the design."""
-    problem = unknown(name, goals(), 'achieve("like_four_keys")')
-    if problem:
-        return Judged("error", paragraphs(problem))
+    if problem := unknown(name, goals(), 'achieve("like_four_keys")'):
+        return problem
     goal = goals()[name]
     if not args and not named:
         return Judged("not attempted", _asked(goal))
@@ -178,10 +177,10 @@ def judged(name, *args, **named):
     try:
         design = legal.read(goal.arguments, args, named)
     except legal.Illegal as error:
-        return Judged("error", paragraphs(f"{name}: not tried. {error}"))
+        return not_tried(name, error)
     sentence = goal.unfit(design)
     if sentence:
-        return Judged("error", paragraphs(f"{name}: not tried. {sentence}"))
+        return not_tried(name, sentence)
     found = goal.measured(design)
     reached = all(aspect.holds(found[aspect.name]) for aspect in goal.aspects)
     status, told = ("correct", _reached) if reached else ("incorrect", _not_yet)

@@ -12,7 +12,7 @@ from ..sandbox.call import Outcome
 from . import legal
 from .message import WIDTH, differences, indented, number, rows
 from .message import argument as as_text
-from .problem_pages import SHOWN, Judged, numbered, pages, paragraphs, unknown
+from .problem_pages import SHOWN, Judged, not_tried, numbered, pages, paragraphs, unknown
 from .smallest import size, smallest
 
 LEAST = 1e-3  # a difference up to this may be rounding
@@ -86,16 +86,15 @@ def exposed(name, *args, **named):
 
 def judged(name, *args, **named):
     """What becomes of a call; what it shows is the input."""
-    problem = unknown(name, problems(), 'expose("one_maximum")')
-    if problem:
-        return Judged("error", paragraphs(problem))
+    if problem := unknown(name, problems(), 'expose("one_maximum")'):
+        return problem
     problem = problems()[name]
     if not args and not named:
         return Judged("not attempted", _asked(problem))
     try:
         inputs = legal.read(problem.arguments, args, named)
     except legal.Illegal as error:
-        return Judged("error", paragraphs(f"{name}: not tried. {error}"))
+        return not_tried(name, error)
     returned, expected, gap = problem.difference(inputs)
     status, told = ("correct", _told) if gap > LEAST else ("incorrect", _not_exposed)
     text = told(problem, inputs, returned, expected, gap)

@@ -12,7 +12,7 @@ from ..model import ONE_MISTAKE, OTHERWISE, RIGHT
 from ..sandbox.answer import read_answer
 from ..sandbox.call import Outcome
 from .message import WIDTH
-from .problem_pages import Judged, pages, paragraphs, unknown
+from .problem_pages import Judged, not_tried, pages, paragraphs, unknown
 
 # - name (after others): the line. *How it uses them.*
 RIGHT_LINE = re.compile(
@@ -137,9 +137,8 @@ def ordered(name, letters=None):
 
 def judged(name, letters=None):
     """What becomes of a call; what it shows is the places of its letters in the alphabet."""
-    problem = unknown(name, proofs(), 'order("shift_both_ways")')
-    if problem:
-        return Judged("error", paragraphs(problem))
+    if problem := unknown(name, proofs(), 'order("shift_both_ways")'):
+        return problem
     proof = proofs()[name]
     if letters is None:
         return Judged("not attempted", _asked(proof))
@@ -147,7 +146,7 @@ def judged(name, letters=None):
     letters = re.sub(r"[\s,;]", "", letters).lower()
     sentence = _unusable(proof, letters)
     if sentence:
-        return Judged("error", paragraphs(f"{name}: not tried. {sentence}"))
+        return not_tried(name, sentence)
     shown = (Outcome(read_answer(np.array([*map(ord, letters)]))),)
     found = _misplaced(proof, letters) or _missing(proof, letters)
     if found:

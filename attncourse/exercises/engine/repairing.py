@@ -14,7 +14,7 @@ from ..sandbox.answer import read_answer
 from ..sandbox.call import Clock, Outcome, call, call_unguarded
 from ..sandbox.statements import remember
 from .message import argument, error_lines, indented, rows
-from .problem_pages import SHOWN, Judged, numbered, pages, paragraphs, unknown
+from .problem_pages import SHOWN, Judged, not_tried, numbered, pages, paragraphs, unknown
 
 LINES = re.compile(r"(?P<numbers>\d+(?:, \d+)*): (?P<why>.+)")
 MISTAKE = re.compile(r"`(?P<code>[^`]+)`: (?P<does>.+)")
@@ -109,9 +109,8 @@ def judged(name, line=None, new=None):
     """What becomes of a call; what it shows is the line's number, and then what the listing makes
     of the cases.
     """
-    problem = unknown(name, listings(), 'repair("ring_step")')
-    if problem:
-        return Judged("error", paragraphs(problem))
+    if problem := unknown(name, listings(), 'repair("ring_step")'):
+        return problem
     listing = listings()[name]
     if line is None and new is None:
         return Judged("not attempted", _asked(listing))
@@ -119,7 +118,7 @@ def judged(name, line=None, new=None):
         line, new = new, line
     sentence = _unusable(listing, line, new)
     if sentence:
-        return Judged("error", paragraphs(f"{name}: not tried. {sentence}"))
+        return not_tried(name, sentence)
     if new is None:
         return _shows(line, "incorrect", _about_the_line(listing, line))
     return _judged(listing, line, new)

@@ -178,7 +178,7 @@ QUESTIONS = (
             ),
             Choice(
                 "About 23, as by chance: the map is made in layer 10.",
-                "Layer 10 has no matrices of its own in which such a map could be made.",
+                "The map needn't wait for layer 10: every layer has the same matrices.",
             ),
         ),
         right="b",
