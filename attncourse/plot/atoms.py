@@ -12,7 +12,7 @@ def atom_maps(panels):
     The reactants' tokens stand above the product's; a line leads from each atom of the product to
     the atom `found` for it. Lines that aren't `right` are dashed.
     """
-    drawn = subplots(1.5 * len(panels), [[letter] for letter in "abcd"[: len(panels)]])
+    drawn = subplots(1.4 * len(panels), [[letter] for letter in "abcd"[: len(panels)]])
     for axes, (title, (before, after, found, right)) in zip(drawn, panels.items()):
         above = written(axes, before, 1.0, "bottom")
         below = written(axes, after, 0.0, "top")
