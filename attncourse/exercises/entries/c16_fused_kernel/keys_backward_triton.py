@@ -162,7 +162,7 @@ def _cases():
         query, key, value, grad = np.zeros((4, 1, n, 16))
         query[0, :, :2], key[0, 2:, 0], value[0, 0, 0] = (4, 1), -200, 4
         grad[0, 1:4, 0], grad[0, -2:, 0] = (2000, 2000, 99), (-2040, -2050)
-        return made("sums between two float16 numbers", (query, key, value, grad), dtype=np.float16)
+        return made("sums between two float16 numbers", (query, key, value, grad))
 
     # the scale is 1/4: 200 * 200 gives a score of 10000
     return [
