@@ -105,6 +105,8 @@ def verdict(exercise, hypothesis):
     found = [{mistake.name for mistake in chosen} for chosen in finding.sets]
     if not message.names(finding) and is_blank(exercise, hypothesis):
         return "blank"
+    if set(message.names(finding)) == names:  # one of them may be named by its aspect
+        return "exact"
     if finding.generic or names not in found:
         fewer = finding.explained and set(finding.generic) <= FORM and len(found[0]) < len(names)
         return "simpler" if fewer and not finding.correct else f"called {message.names(finding)}"
