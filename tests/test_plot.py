@@ -256,6 +256,8 @@ FIGURES = {
     "residual_stream": (),
     "wavelengths": (np.array([6.0, 60.0, 600.0]), np.array([6.0, 80.0, 4800.0]), 100),
     "caches": (("a", "b"), np.array([10.0, 2000.0])),
+    "atom_maps": ({"a": (["C", "O"], ["O", "=", "C"], (1, 0), (True, False))},),
+    "right_by_head": (np.arange(6).reshape(2, 3), 5, (1, 2)),
 }
 
 

@@ -28,6 +28,10 @@ class Page:
     text: str
     sections: dict
 
+    @property
+    def chapter(self):
+        return int(self.path.parent.name[1:3])
+
     def code(self, title):
         """The listing of a section."""
         return BLOCK.search(self.section(title))[1]
@@ -52,6 +56,17 @@ class Page:
         for title in titles:
             exec(compile(self.code(title), str(self.path), "exec"), space)
         return space
+
+
+@dataclass(frozen=True)
+class Judged:
+    """What becomes of a call of a problem. `shown` is what its answer has come to, as Outcomes of
+    plain numbers: from them, marking judges it once more where no answer is run.
+    """
+
+    status: str  # as in Grade; "not attempted" if the call only asks for the problem
+    text: str  # what the call prints
+    shown: tuple = ()
 
 
 @functools.cache
