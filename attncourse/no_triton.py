@@ -49,7 +49,9 @@ def jit(kernel):
         if callable(grid):
             grid = grid(inspect.signature(kernel).bind(*args, **constants).arguments)
         if not isinstance(grid, (tuple, list)):
-            raise TypeError(f"a grid is a tuple, as in kernel[({grid},)](...), but this is {grid!r}")
+            raise TypeError(
+                f"a grid is a tuple, as in kernel[({grid},)](...), but this is {grid!r}"
+            )
         return grid
 
     def launcher(grid):

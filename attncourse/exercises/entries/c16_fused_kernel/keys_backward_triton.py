@@ -3,7 +3,7 @@ import math
 import numpy as np
 
 from ...families.kernel_costs import kernel_costs
-from ...families.scores import softmax_of, swap
+from ...families.scores import swap
 from ...families.tiles import BLANKS, BY_KERNEL, by_a_kernel, only_first, out_of_bounds, tensors_of  # noqa: F401, for the page
 from ...families.torch_calls import tables_made
 from ...families.triton_launches import kernel_device
@@ -195,7 +195,12 @@ EXERCISE = written(
     keys_backward_triton,
     place=4,
     axes=dict(
-        query="n_q d_k", key="n_k d_k", value="n_k d_v", grad_output="n_q d_v", lse="n_q", delta="n_q"
+        query="n_q d_k",
+        key="n_k d_k",
+        value="n_k d_v",
+        grad_output="n_q d_v",
+        lse="n_q",
+        delta="n_q",
     ),
     outputs=("grad_key", "grad_value"),
     cases=_cases,
