@@ -820,6 +820,7 @@ HABITS = (
         "NumPy's max gives only the largest values; np.argmax gives their positions.",
     ),
 )
+LAUNCH = re.compile(r"\w\s*\[.+\]\s*\(")  # kernel[grid](
 REDUCED = re.compile(r"\b(sum|max|min|mean|amax|amin|median|norm|reduce)\(")
 
 
@@ -925,6 +926,11 @@ def cause(failure, exercise, case=None):
         )
     if kind == "TypeError" and "keepdims" in text and exercise.library == "torch":
         return "keepdims belongs to NumPy's functions; torch calls it keepdim."
+    if kind == "TypeError" and "has no len()" in text and LAUNCH.search(failure.line):
+        return (
+            "Triton takes a tuple as the grid, with the number of programs along each axis:"
+            " kernel[(4,)](...) starts four, and kernel[4](...) is an error."
+        )
     if "active drivers" in text:
         return (
             "Triton looks for a GPU. In its interpreter, @triton.autotune works with only one"
