@@ -348,6 +348,7 @@ def test_of_a_listing_some_rows_are_shown_and_some_of_them_lit():
 
 def test_symbols_in_plain_words_have_an_index():
     assert boxes.subscripts("d_k, n_1") == "<i>d</i><sub>k</sub>, <i>n</i><sub>1</sub>"
+    assert boxes.subscripts("of dₖ") == "of <i>d</i><sub>k</sub>"  # in a heading
     for name in ("head_scores", "w_q(x)", "a_thousand_words"):
         assert boxes.subscripts(name) == name
     assert boxes.words("`d_k` & d_k") == "<code>d_k</code> &amp; <i>d</i><sub>k</sub>"
@@ -374,6 +375,13 @@ BOOK = pytest.mark.parametrize(
     ],
     ids=lambda path: path.stem,
 )
+
+
+@BOOK
+def test_the_symbols_of_a_note_are_formulas_or_code(path):
+    for cell in decks.read_cells(path):
+        note = re.sub(r"`[^`]*`|\$[^$]*\$", "", decks.of_cell(cell).get("notes", ""))
+        assert not re.search(r"\w_\w", note), f"{cell.id}: {note}"
 
 
 @BOOK
