@@ -178,7 +178,7 @@ QUESTIONS = (
                 "What head 5 looks for is already in the stream from layer 1 on.",
             ),
             Choice(
-                "About 23, as by chance: the map is made in layer 10.",
+                "About 24, as by chance: the map is made in layer 10.",
                 "The map needn't wait for layer 10: every layer has the same matrices.",
             ),
         ),
