@@ -98,7 +98,11 @@ NOT_YET = (
     ("tile_sizes", (256, 64, 6), "262,144 bytes, wanted at most 232,448 bytes: 29,696 too many, t"),
     ("tile_sizes", (256, 128, 2), "65,536 too many, the scores and the output don't fit"),
     ("tile_sizes", (256, 64, 2), "wanted at least 65,536 bytes: 32,768 too few, each step waits"),
-    ("order_of_tiles", ([*itertools.product(range(6), repeat=2)],), "30 tiles are loaded, so a load serves 1.2 pairs"),
+    (
+        "order_of_tiles",
+        ([*itertools.product(range(6), repeat=2)],),
+        "30 tiles are loaded, so a load serves 1.2 pairs",
+    ),
     ("order_of_tiles", ([(0, 0)] * 36,), "pairs left out: 35, wanted at most 0: 35 too many"),
     ("order_of_tiles", (grouped(1),), "bytes moved: 491,520 bytes, wanted at most 350,000"),
 )
