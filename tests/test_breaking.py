@@ -334,10 +334,16 @@ WRONG = {
         (
             7,
             "scores = np.where(real[..., None], scores, -np.inf)",
-            "are the same as with the old line. It's still wrong on hidden input 1 of 8: texts",
+            "are the same as with the old line. It's still wrong on hidden input 1 of 12: texts",
         ),
         (6, "real = position <= lengths[:, None]", "Line 6 is right: entry (b, j) is True"),
-        (9, "powers = np.exp(scores) * real[:, None, :]", "Line 9 is right: all exponents"),
+        (9, "powers = np.exp(scores) + 1", "Line 9 is right: all exponents"),
+        (
+            9,
+            "powers = np.exp(scores) * real[:, None, :]",
+            "With your line 9, the listing is right on 9 of 12 hidden inputs instead of 6, so it",
+        ),
+        (7, "scores = np.where(real[:, None, :], scores, -1e4)", "still wrong on hidden input 3"),
         (7, "scores = np.where(real[:, None, :], scores)", "It stops with an error. ValueError"),
     ),
     "heads_on_gpus": (
@@ -348,7 +354,8 @@ WRONG = {
     "old_terms": (
         (11, "total = factor * (powers.sum() + total)", "rescaled too"),
         (11, "total = 1.0", "expected: [1]"),
-        (10, "output = output + powers @ value", "Line 10 is right"),
+        (10, "output = output + powers @ value", "in part. As it stands, line 10 is right: the"),
+        (10, "output = output * powers @ value", "not yet. Line 10 is right"),
     ),
     "mean_loss": (
         (10, "words += 1", "This counts the batches"),

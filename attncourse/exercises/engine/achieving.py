@@ -251,14 +251,24 @@ def _not_yet(goal, found):
 
 
 def _reached(goal, found):
+    """With the reasons, unless they would give away a better design."""
+    is_best = goal.better is None or not _is_better(goal, goal.best, found[goal.better["name"]])
+    rest = goal.page.prose("Why") if is_best else f"Ask yourself: {goal.page.prose('Ask further')}"
     return "\n\n".join(
         [
             paragraphs(f"{goal.page.name}: reached."),
             _lines(goal, found),
             *_noted(found),
-            paragraphs(_compared(goal, found), goal.page.prose("Why")),
+            paragraphs(_compared(goal, found), rest),
         ]
     )
+
+
+def _is_better(goal, one, other):
+    """Whether a figure is better than another, by more than rounding."""
+    if math.isclose(one, other, rel_tol=CLOSE):
+        return False
+    return (one > other) == goal.better["change"].startswith(UPWARDS)
 
 
 def _noted(found):
@@ -271,13 +281,13 @@ def _compared(goal, found):
     """Whether a better design is known, and by how much it is better."""
     if goal.better is None:
         return ""
-    change, name, said = goal.better.group("change", "name", "said")
+    name, said = goal.better.group("name", "said")
     own, best = found[name], goal.best
     yours, known = (said.format(figure(value)) for value in (own, best))
-    if math.isclose(own, best, rel_tol=CLOSE):
-        return f"With {yours}, this is as good as the best design that we know."
-    if (own > best) == change.startswith(UPWARDS):
+    if _is_better(goal, own, best):
         return f"With {yours}, this is better than the best design that we know, with {known}."
+    if not _is_better(goal, best, own):
+        return f"With {yours}, this is as good as the best design that we know."
     return f"A better design exists, with {known}. Yours, with {yours}, takes {_times(own / best)}."
 
 

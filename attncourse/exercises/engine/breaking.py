@@ -148,7 +148,7 @@ def _not_exposed(problem, inputs, returned, expected, gap):
     return "\n\n".join(
         [
             paragraphs(f"{page.name}: not exposed. {found}"),
-            _shown(inputs, ("both return", expected)),
+            _shown(inputs, ("right" if gap else "both return", expected)),
             paragraphs(f"Ask yourself: {page.prose('Ask')}"),
         ]
     )

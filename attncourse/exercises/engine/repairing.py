@@ -205,7 +205,15 @@ def _judged(listing, line, new):
 def _not_yet(listing, line, found, at):
     name = listing.page.name
     if line != listing.line:
-        return paragraphs(f"{name}: not yet. {_why_right(listing, line)}")
+        before, now = _right_cases(listing, _as_it_stands(listing)), _right_cases(listing, found)
+        if not before < now:
+            return paragraphs(f"{name}: not yet. {_why_right(listing, line)}")
+        lead = (
+            f"{name}: not yet. With your line {line}, the listing is right on {len(now)} of"
+            f" {len(listing.cases)} hidden inputs instead of {len(before)}, so it makes up for the"
+            f" wrong line in part. As it stands, line {line} is right: {listing.why_right[line]}"
+        )
+        return paragraphs(lead, *_shown(listing, found, at))
     lead = f"{name}: not yet. Line {line} is the wrong one, but this doesn't repair it."
     return paragraphs(f"{lead} {_known(listing, found)}".rstrip(), *_shown(listing, found, at))
 
@@ -216,8 +224,7 @@ def _line_or_none(listing, line):
 
 def _right(listing, line, new):
     page = listing.page
-    before = listing.outcomes(listing.line, listing.lines[listing.line - 1], call_unguarded)
-    wrong = sum(not _alike(one, right) for one, right in zip(before, listing.expected))
+    wrong = len(listing.cases) - len(_right_cases(listing, _as_it_stands(listing)))
     text = (
         f"{page.name}: repaired. It is right on all {len(listing.cases)} hidden inputs, and was"
         f" wrong on {wrong} of them."
@@ -229,6 +236,16 @@ def _right(listing, line, new):
             f"\n\n  {listing.right_line}"
         )
     return paragraphs(text, other, page.prose("Why"))
+
+
+def _as_it_stands(listing):
+    """What the listing makes of the cases before it's repaired."""
+    return listing.outcomes(listing.line, listing.lines[listing.line - 1], call_unguarded)
+
+
+def _right_cases(listing, found):
+    """The numbers of the cases of which the right is made."""
+    return {i for i, pair in enumerate(zip(found, listing.expected)) if _alike(*pair)}
 
 
 def _first_wrong(listing, found):
