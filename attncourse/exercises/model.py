@@ -418,7 +418,8 @@ class Exercise:
                 parts = as_arrays(self.apply(hypothesis, case, fresh_copy(case.args, wide)))
                 return self._once(tuple(self._narrow(part, case) for part in parts))
         except Exception as error:
-            return Failure(type(error).__name__, str(error))
+            failure = Failure(type(error).__name__, str(error))
+            return self._alike_parts.setdefault(failure, failure)
 
     def _once(self, parts):
         """The same parts, kept once for all hypotheses that predict them."""
