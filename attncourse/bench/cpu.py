@@ -83,7 +83,7 @@ def products_alone(query, key, value, is_causal):
                 out=online.scratch_array(scratch, "product", seen.shape, seen.dtype),
             )
 
-    tasks = [(head, rows) for head in heads for rows in online.query_blocks(query)]
+    tasks = [(head, rows) for head in heads for rows in online.forward_blocks(head)]
     threads.run(work, tasks, online.cost(heads, query, key))
 
 
