@@ -283,9 +283,9 @@ def query_blocks(query):
 
 def forward_blocks(head):
     """Half as many queries, whose blocks have twice as many keys, unless a mask needs many small
-    blocks or may leave some out.
+    blocks or may leave some out, or keys of half precision would be widened twice as often.
     """
-    if head.right == 0 or head.attn_mask is not None:
+    if head.right == 0 or head.attn_mask is not None or head.key.dtype.itemsize == 2:
         return query_blocks(head.query)
     return blocks_of(0, len(head.query), (QUERIES + 1) // 2)[::-1]
 
