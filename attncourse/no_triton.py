@@ -12,6 +12,7 @@ it doesn't test a kernel: Triton's own interpreter (TRITON_INTERPRET=1) is far c
 """
 
 import builtins
+import inspect
 import math
 
 import torch
@@ -43,9 +44,19 @@ def pointer_to(argument):
 def jit(kernel):
     """kernel[grid](...) runs it once for each program of the grid; other kernels may call it."""
 
+    def sizes_of(grid, args, constants):
+        """Triton takes a tuple, or a function that makes one from the kernel's arguments."""
+        if callable(grid):
+            grid = grid(inspect.signature(kernel).bind(*args, **constants).arguments)
+        if not isinstance(grid, (tuple, list)):
+            raise TypeError(
+                f"a grid is a tuple, as in kernel[({grid},)](...), but this is {grid!r}"
+            )
+        return grid
+
     def launcher(grid):
         def launch(*args, num_warps=None, num_stages=None, **constants):
-            sizes = (*grid, 1, 1)[:3]
+            sizes = (*sizes_of(grid, args, constants), 1, 1)[:3]
             for number in range(math.prod(sizes)):
                 program[:] = (
                     number % sizes[0],

@@ -4,6 +4,8 @@ import importlib.util
 import os
 from pathlib import Path
 
+import nbformat
+
 ROOT = Path(__file__).resolve().parent.parent
 CHAPTERS = ROOT / "chapters"
 PACKAGES = ("attncourse", "attnlib")  # one distribution
@@ -20,6 +22,13 @@ def notebook_paths(chapters=CHAPTERS):
     return sorted(
         path for path in Path(chapters).rglob("*.ipynb") if ".ipynb_checkpoints" not in path.parts
     )
+
+
+def read_cells(source):
+    """The notebook's cells; none for any other page."""
+    if not str(source).endswith(".ipynb"):
+        return []
+    return nbformat.read(str(source), as_version=4).cells
 
 
 def set_up_source(place):

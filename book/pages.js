@@ -193,6 +193,9 @@ window.bookPages = (() => {
       .forEach((e) => e.replaceWith(e.matches("code, mjx-container") ? "x" : ""));
     return copy.textContent;
   };
+  // In a drawing, letters grow with it.
+  const typeOf = (element) => parseFloat(getComputedStyle(element).fontSize)
+    * (element.ownerSVGElement ? element.getScreenCTM().a / Reveal.getScale() : 1);
   const titleOf = (slide) => JSON.stringify(short(
     slide.querySelector("h1, h2")?.innerText ?? slide.innerText, 40));
   const sideOf = (slide, side, within = "*") => Math.max(...all(within, slide)
@@ -213,10 +216,9 @@ window.bookPages = (() => {
       `${title} is ${Math.round(bottom)} px high, and the footer begins at ${Math.round(room)}`);
     if (right > width + 0.5)
       found.push(`${title} is ${Math.round(right)} px wide, the frame ${width}`);
-    const small = textIn(slide).find((e) =>
-      parseFloat(getComputedStyle(e).fontSize) < smallest - 0.01);
+    const small = textIn(slide).find((e) => typeOf(e) < smallest - 0.01);
     if (small) found.push(`${title} has type of ${
-      getComputedStyle(small).fontSize}: ${short(small.textContent || small.outerHTML)}`);
+      +typeOf(small).toFixed(1)}px: ${short(small.textContent || small.outerHTML)}`);
     for (const figure of all("img", slide).filter((e) => !e.matches("[aria-hidden]"))) {
       const isHalf = figure.naturalWidth > 900 && figure.naturalWidth < 1500; // for a column
       const type = figure.offsetWidth * (isHalf ? 37.5 / figure.naturalWidth : FIGURE_TYPE);

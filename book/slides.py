@@ -19,7 +19,6 @@ import string
 import subprocess
 from pathlib import Path
 
-import nbformat
 import sphinx_revealjs
 from docutils import nodes
 from markdown_it import MarkdownIt
@@ -30,6 +29,8 @@ from sphinx.transforms import SphinxTransform
 from sphinx.util.fileutil import copy_asset
 
 from book import boxes, notebooks, numbers
+from book.inpage import site
+from book.notebooks import read_cells
 
 LINES_OF_A_CELL = 10_000  # myst-nb: line 20003 is line 3 of the second cell
 TEMPLATE = string.Template(Path(__file__).with_name("deck.html").read_text(encoding="utf-8"))
@@ -58,6 +59,7 @@ def make_deck(app, pagename, templatename, context, doctree):
             book=html.escape(app.config.html_title),
             static=static,
             mathjax=f"{static}/{app.config.mathjax_path}",
+            moved=site.in_deck(pagename, static),
             slides=to_the_page(
                 "\n".join(
                     [title_slide(app.config, number, title, deck, static)]
@@ -76,13 +78,6 @@ def make_deck(app, pagename, templatename, context, doctree):
 def to_the_page(slides, page):
     """Redirect links within the chapter, whose headings are on the page but not in the deck."""
     return re.sub(r'(<a\b[^>]*?href=")#', rf"\g<1>{page}#", slides)
-
-
-def read_cells(source):
-    """The notebook's cells; none for any other page."""
-    if not str(source).endswith(".ipynb"):
-        return []
-    return nbformat.read(str(source), as_version=4).cells
 
 
 def of_cell(cell):
@@ -371,6 +366,10 @@ def put(slide, block, said, lines, cells, builder):
     else:
         for line in lines or ():
             slide.add(step(f'<p class="claim">{from_markdown(line)}</p>', is_fragment), column)
+    if "in_deck" in block:
+        if block["in_deck"]:
+            place_over(slide, rendered(block, builder))
+        return
     if isinstance(block, nodes.paragraph) and not block.next_node(nodes.image):
         if inline(block.children, builder) != slide.title:
             slide.notes.append(rendered(block, builder))
@@ -384,6 +383,13 @@ def put(slide, block, said, lines, cells, builder):
     has_steps = 'class="fragment' in text or " fragment" in text
     later = is_fragment or bool(said.get("steps")) and not begins and not has_steps
     slide.add(step(named(text, said), later), column, kind_of(block, text))
+
+
+def place_over(slide, place):
+    """With the next key, what is moved by hand takes the place of its figure."""
+    column, figure = slide.parts[-1]
+    over = f'<div class="moved">{figure}<div class="fragment">{place}</div></div>'
+    slide.parts[-1] = (column, over)
 
 
 def kind_of(block, text):

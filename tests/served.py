@@ -70,18 +70,32 @@ def chromium():
         )
 
 
-@pytest.fixture
-def page(chromium):
-    context = chromium.new_context(viewport={"width": 1280, "height": 900}, accept_downloads=True)
+LOOK = {"width": 1280, "height": 900}
+
+
+def new_page(chromium):
+    """A page of a reader who comes for the first time; it notes its errors and what it asks for."""
+    context = chromium.new_context(viewport=LOOK, accept_downloads=True)
     context.set_default_timeout(PATIENCE)
     page = context.new_page()
     page.asked, page.errors = [], []
     page.on("request", lambda request: page.asked.append(request.url))
     page.on("pageerror", lambda error: page.errors.append(str(error)))
-    yield page
-    context.close()
+    return page
+
+
+def assert_quiet(page):
+    """The page had no error and asked only this host."""
     assert page.errors == []
     assert all(url.startswith(("http://localhost:", "data:", "blob:")) for url in page.asked)
+
+
+@pytest.fixture
+def page(chromium):
+    page = new_page(chromium)
+    yield page
+    page.context.close()
+    assert_quiet(page)
 
 
 class Exercise:

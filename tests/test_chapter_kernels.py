@@ -146,6 +146,8 @@ if hasattr(kernels, "rows"):  # chapter 16, at its sizes
 if hasattr(kernels, "attention_kernel"):
     x = torch.empty(2, 512, 128, dtype=torch.half)
     launches["attention_kernel"] = x, x, x, x, 0.1, 500, 128, True, 16, 16, {}
+    row, sums = torch.empty(2, 512), torch.empty(2, 512, 128)
+    launches["keys_causal"] = x, x, x, x, row, row, sums, sums, 0.1, 500, 128, 16, {}
 facts = []
 for name in set(launches) & set(vars(kernels)):
     *args, constants = launches[name]
@@ -199,9 +201,10 @@ FIRST = {
                 "keys_backward",
                 "queries_backward",
                 "attention_kernel",
+                "keys_causal",
             },
         ),
-        (CHAPTERS[3], {"attention_kernel"}),
+        (CHAPTERS[3], {"attention_kernel", "keys_causal"}),
         (
             CHAPTERS[4],
             {"head_by_head", "group_at_once", "part_of_keys", "merge_parts", "part_of_pages"},

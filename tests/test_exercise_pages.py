@@ -283,7 +283,7 @@ def test_a_name_that_two_lines_make_is_refused(exercise):
 
 def test_every_page_belongs_to_an_exercise_or_a_problem():
     folder = pages.FAMILIES.parent / "entries"
-    kinds = ("break", "order", "repair")
+    kinds = ("achieve", "break", "order", "repair")
     problems = {page.path for kind in kinds for page in problem_pages(kind).values()}
     for page in {*folder.glob("*/*.md")} - problems:
         assert page.stem in exercises() and page.with_suffix(".py").exists(), page

@@ -815,6 +815,18 @@ def dropped_by_its_own_draw(weights, keep, p):
     return (weights * drawn / (1 - p)).astype(weights.dtype)
 
 
+def padding_before_the_last_keys(lengths, n_k):
+    mask = np.zeros((len(lengths), 1, n_k), dtype=bool)
+    for row, length in zip(mask, lengths):
+        row[0, : -(n_k - length)] = True
+    return mask
+
+
+def log_softmax_of_other_sums(scores, axis=-1):
+    shifted = scores - scores.max(axis=axis, keepdims=True)
+    return shifted - np.log(np.exp(shifted).sum(axis=-1, keepdims=True))
+
+
 @pytest.mark.parametrize(
     "name, function, said, unsaid",
     [
@@ -845,6 +857,14 @@ def dropped_by_its_own_draw(weights, keep, p):
         ("softcap_scores", softcap_with_the_cap_as_fill, "rather than -inf, as when", "raised"),
         ("accept_draft", rest_unless_accepted, "holds None ... asked for in every", "NoneType"),
         ("ring_source", source_by_fmod, "is never negative, whereas", "remainder"),
+        (
+            "ring_source",
+            lambda rank, step, world: abs(rank - step),
+            "so the answer is step - rank, which is right only if it happens to be half of world",
+            "is another rank",
+        ),
+        ("padding_mask", padding_before_the_last_keys, "everything and [:-0] is nothing", "[0:]"),
+        ("log_softmax", log_softmax_of_other_sums, "the sums still run over the last", "divided"),
         ("top_p_scores", top_p_from_below, "the later ones ... For p = 1, too", "reaches 1"),
         (
             "attention_backward",

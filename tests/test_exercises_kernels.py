@@ -92,3 +92,36 @@ def test_what_triton_has_no_more_is_no_stub(monkeypatch):
     result = grade("flash_attention_triton", answer)
     assert result.status == "error" and "NotImplementedError: it was removed" in result.message
     assert "line" in result.message and "tl.make_block_ptr(" in result.message
+
+
+@NEEDS_TRITON
+def test_a_grid_that_is_a_number_is_named():
+    right = next(e.function for e in load_answers()["add_triton"] if e.right)
+    kernel = next(v for v in right.__globals__.values() if hasattr(v, "run") and hasattr(v, "fn"))
+    blocks = 2
+
+    def add(x, y, block):
+        return kernel[blocks](x, y, x, len(x), BLOCK=block)
+
+    def length(x, y, block):
+        return len(block)
+
+    said = grade("add_triton", add).message
+    assert "has no len()" in said and "Triton takes a tuple as the grid" in " ".join(said.split())
+    assert "grid" not in grade("add_triton", length).message
+
+
+def test_the_stand_in_takes_the_grids_that_triton_takes():
+    torch = pytest.importorskip("torch")
+    from attncourse import no_triton
+
+    @no_triton.jit
+    def mark(target, n):
+        no_triton.store(target + no_triton.program_id(0), 1.0)
+
+    for grid in ((3,), lambda arguments: (arguments["n"],)):
+        target = torch.zeros(5)
+        mark[grid](target, 3)
+        assert target.tolist() == [1, 1, 1, 0, 0]
+    with pytest.raises(TypeError, match=r"a grid is a tuple, as in kernel\[\(3,\)\]"):
+        mark[3](torch.zeros(5), 3)

@@ -140,6 +140,7 @@ def test_problems_are_broken_and_repaired_in_a_page(session):
         ('expose("safe_division", [-7])', "safe_division: exposed, by 0.0011, by an input of"),
         ('repair("slots", 17, "n = at + 1")', "slots: repaired. It is right on all 4"),
         ('repair("slots", 17, "n = exit()")', "It calls exit()"),
+        ('achieve("tile_sizes", 80, 80)', "traffic: 106 MiB, wanted at most 68 MiB: 38 too"),
         ('order("delta_from_output", "b")', "Line b is false. With one feature"),
     ):
         untouched = session.Untouched()
@@ -447,6 +448,7 @@ def test_the_folder_holds_this_attnlib_and_is_named_by_its_content():
     wheel = zipfile.ZipFile(io.BytesIO(bundle.files()[bundle.WHEEL]))
     assert wheel.read("attnlib/api.py") == (ROOT / "attnlib" / "api.py").read_bytes()
     assert bundle.wheel("a", bundle.sources()) == bundle.wheel("a", bundle.sources())
+    assert wheel.read("attnlib/flash_triton.py") == b"import torch\n"  # all that a page gets to
     assert re.fullmatch(r"python-[0-9a-f]{12}", bundle.name())
     assert bundle.sizes()[1] < 10  # MB to send at the first click
 

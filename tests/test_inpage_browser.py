@@ -15,6 +15,7 @@ import time
 import nbformat
 import pytest
 from served import (
+    LOOK,
     NEEDS_A_BROWSER_AND_PYTHON_FOR_IT,
     PAGE,
     PATIENCE,
@@ -23,6 +24,8 @@ from served import (
     Exercise,
     Handler,
     answer,
+    assert_quiet,
+    new_page,
 )
 
 from attncourse.exercises.engine.find import exercises
@@ -37,6 +40,25 @@ SAMPLE = 200
 def softmax(page, address):
     page.goto(address + PAGE)
     return Exercise(page, "softmax")
+
+
+@pytest.fixture(scope="module")
+def open_page(chromium, address):
+    page = new_page(chromium)
+    page.goto(address + PAGE)
+    yield page
+    page.context.close()
+
+
+@pytest.fixture
+def ready(open_page):
+    """Like softmax, for tests that only check and run: on a page whose Python the first of them
+    has started, which takes seven seconds.
+    """
+    open_page.emulate_media(color_scheme="light")
+    open_page.set_viewport_size(LOOK)
+    yield Exercise(open_page, "softmax")
+    assert_quiet(open_page)
 
 
 ASK = """async (questions) => {
@@ -72,37 +94,36 @@ def test_a_right_answer_is_kept_and_done_after_a_reload(softmax):
     assert softmax.box.input_value() == RIGHT
 
 
-def test_wrong_answers_are_named_and_a_syntax_error_shows_its_line(softmax):
-    assert "no maximum subtracted" in softmax.check(PLAIN)
-    assert "softmax over the first axis" in softmax.check(RIGHT.replace("axis=axis", "axis=0"))
-    assert "keepdims" in softmax.check(RIGHT.replace(", keepdims=True", ""))
-    assert "Line 2 is not Python." in softmax.check(answer("return np.exp(scores"))
-    assert "line 2: return scores.maximum()" in softmax.check(answer("return scores.maximum()"))
-    assert "line 3: return json.loads('{')" in softmax.check(
+def test_wrong_answers_are_named_and_a_syntax_error_shows_its_line(ready):
+    assert "no maximum subtracted" in ready.check(PLAIN)
+    assert "softmax over the first axis" in ready.check(RIGHT.replace("axis=axis", "axis=0"))
+    assert "keepdims" in ready.check(RIGHT.replace(", keepdims=True", ""))
+    assert "Line 2 is not Python." in ready.check(answer("return np.exp(scores"))
+    assert "line 2: return scores.maximum()" in ready.check(answer("return scores.maximum()"))
+    assert "line 3: return json.loads('{')" in ready.check(
         answer("import json\nreturn json.loads('{')")
     )
-    assert "softmax, hint 1 of 4:" in (softmax.press("Hint"), softmax.said())[1]
+    assert "softmax, hint 1 of 4:" in (ready.press("Hint"), ready.said())[1]
 
 
-def test_a_loop_in_python_ends_by_itself(softmax):
+def test_a_loop_in_python_ends_by_itself(ready):
     assert (
-        "endless loop" in softmax.check(answer("while True:\n    pass"))
-        or "seconds" in softmax.said()
+        "endless loop" in ready.check(answer("while True:\n    pass")) or "seconds" in ready.said()
     )
-    assert softmax.check(RIGHT).startswith("softmax: correct.")
+    assert ready.check(RIGHT).startswith("softmax: correct.")
 
 
 ENDLESS = answer("import re\nreturn re.match('(a+)+b', 'a' * 60)")
 
 
-def test_what_python_cannot_end_the_reader_stops(softmax):
-    softmax.check(RIGHT)
-    softmax.type(ENDLESS)
-    softmax.press("Check")
-    softmax.done_with("Running.")
-    softmax.press("Stop")
-    softmax.done_with("Stopped.")
-    assert softmax.check(RIGHT).startswith("softmax: correct.")
+def test_what_python_cannot_end_the_reader_stops(ready):
+    ready.check(RIGHT)
+    ready.type(ENDLESS)
+    ready.press("Check")
+    ready.done_with("Running.")
+    ready.press("Stop")
+    ready.done_with("Stopped.")
+    assert ready.check(RIGHT).startswith("softmax: correct.")
 
 
 def test_what_nobody_stops_ends_after_30_seconds(softmax):
@@ -115,16 +136,16 @@ def test_what_nobody_stops_ends_after_30_seconds(softmax):
     softmax.done_with("Stopped after 30 seconds.")
 
 
-def test_memory_that_is_eaten_up_is_an_error_and_the_next_check_works(softmax):
+def test_memory_that_is_eaten_up_is_an_error_and_the_next_check_works(ready):
     eater = {
         "name": "softmax",
         "source": answer("x = [0]\nwhile True:\n    x = x + x"),
         "texts": [],
     }
-    found = softmax.page.evaluate(ASK, [eater])[0]
+    found = ready.page.evaluate(ASK, [eater])[0]
     assert "MemoryError" in found["message"] and found["heap"] <= 2**30
-    assert "MemoryError" in softmax.check(answer("return np.ones((15_000, 15_000))"))
-    assert softmax.check(RIGHT).startswith("softmax: correct.")
+    assert "MemoryError" in ready.check(answer("return np.ones((15_000, 15_000))"))
+    assert ready.check(RIGHT).startswith("softmax: correct.")
 
 
 @pytest.mark.parametrize(
@@ -140,22 +161,22 @@ def test_a_missing_file_is_said(softmax, monkeypatch, file):
     assert softmax.check(RIGHT).startswith("softmax: correct.")
 
 
-def test_two_exercises_take_turns(softmax):
-    row = Exercise(softmax.page, "softmax_row")
+def test_two_exercises_take_turns(ready):
+    row = Exercise(ready.page, "softmax_row")
     row.type(answer("return scores", "softmax_row", "scores"))
-    softmax.type(RIGHT)
-    softmax.press("Check")
+    ready.type(RIGHT)
+    ready.press("Check")
     row.press("Check")
-    assert "softmax_row: not yet." in row.said() and "softmax: correct." in softmax.said()
-    softmax.type(ENDLESS)
-    softmax.press("Check")
+    assert "softmax_row: not yet." in row.said() and "softmax: correct." in ready.said()
+    ready.type(ENDLESS)
+    ready.press("Check")
     row.press("Check")
     row.done_with("Waiting")
     row.press("Stop")
     row.done_with("Stopped.")  # at once, not when its turn comes
-    softmax.done_with("Running.")
+    ready.done_with("Running.")
     row.press("Check")
-    softmax.press("Stop")
+    ready.press("Stop")
     assert "softmax_row: not yet." in row.said()
 
 
@@ -226,20 +247,20 @@ def test_how_far_python_is_loaded_does_not_contradict_what_was_announced(softmax
 
 
 @pytest.mark.parametrize("look", [("light", 1280), ("dark", 1280), ("dark", 390)])
-def test_an_open_editor_and_its_message_are_accessible(softmax, look):
-    page, (scheme, width) = softmax.page, look
+def test_an_open_editor_and_its_message_are_accessible(ready, look):
+    page, (scheme, width) = ready.page, look
     page.emulate_media(color_scheme=scheme)
     page.set_viewport_size({"width": width, "height": 800})
-    softmax.press("Hint")
-    softmax.check(PLAIN + "  # why?\n# a comment, a string: \"x\", None")
+    ready.press("Hint")
+    ready.check(PLAIN + "  # why?\n# a comment, a string: \"x\", None")
     page.evaluate(pages.AXE)
     page.evaluate(pages.IN_PAGE)
     assert page.evaluate("bookPages.accessibility()") == []
     assert page.evaluate("bookPages.sideways()") == []
 
 
-def test_other_cells_run_in_order_and_can_be_edited(softmax):
-    page = softmax.page
+def test_other_cells_run_in_order_and_can_be_edited(ready):
+    page = ready.page
     panel = page.locator(".cell", has_text='print("ratio of the weights').get_by_role(
         "group", name="Code cell"
     )
@@ -619,13 +640,13 @@ NETWORK = (
 )
 
 
-def test_python_reaches_no_other_host(softmax, elsewhere):
+def test_python_reaches_no_other_host(ready, elsewhere):
     url, asked = elsewhere
-    (found,) = softmax.page.evaluate(
+    (found,) = ready.page.evaluate(
         """async (text) => [await inPage.ask({ kind: "run", texts: [text] }, () => {})]""",
         LEAVE.format(url=url, names=NETWORK),
     )
-    softmax.page.wait_for_timeout(500)
+    ready.page.wait_for_timeout(500)
     assert found["message"].strip() == "[]" and asked == []
 
 
@@ -652,16 +673,16 @@ def test_a_worker_of_the_page_has_its_policy(softmax, folder, address, elsewhere
     softmax.page.asked.clear()
 
 
-def test_after_an_answer_that_changed_the_library_a_right_one_is_right(softmax):
+def test_after_an_answer_that_changed_the_library_a_right_one_is_right(ready):
     for change in (
         "np.exp = np.cos",
         "import builtins\nbuiltins.max = min",
         "np.set_printoptions(precision=1)",
     ):
-        softmax.check(f"import numpy as np\n{change}\n{RIGHT}")
-        assert softmax.check(RIGHT).startswith("softmax: correct.")
-    assert "correct" not in softmax.check(answer("np.exp = np.cos\nreturn np.exp(scores)"))
-    assert softmax.check(RIGHT).startswith("softmax: correct.")
+        ready.check(f"import numpy as np\n{change}\n{RIGHT}")
+        assert ready.check(RIGHT).startswith("softmax: correct.")
+    assert "correct" not in ready.check(answer("np.exp = np.cos\nreturn np.exp(scores)"))
+    assert ready.check(RIGHT).startswith("softmax: correct.")
 
 
 def test_a_script_in_an_output_is_inert(page, folder, address):
@@ -726,10 +747,10 @@ def solutions():
                     yield {"name": name, "source": cell, "texts": cells[:number]}
 
 
-def test_every_solution_is_accepted_in_the_page(softmax):
+def test_every_solution_is_accepted_in_the_page(ready):
     questions = {question["name"]: question for question in solutions()}
     assert len(questions) >= 40
-    results = softmax.page.evaluate(ASK, list(questions.values()))
+    results = ready.page.evaluate(ASK, list(questions.values()))
     wrong = {
         name: found["message"]
         for name, found in zip(questions, results)
@@ -768,9 +789,9 @@ def own_text(function):
     return ast.unparse(tree)
 
 
-def test_wrong_answers_get_the_same_names_as_in_cpython(softmax, session, capsys):
+def test_wrong_answers_get_the_same_names_as_in_cpython(ready, session, capsys):
     questions = random.Random(0).sample(list(wrong_answers()), SAMPLE)
-    results = softmax.page.evaluate(ASK, questions)
+    results = ready.page.evaluate(ASK, questions)
     differ = []
     for question, found in zip(questions, results):
         here = session.check(question["name"], question["source"], question["texts"])

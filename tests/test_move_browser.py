@@ -68,7 +68,7 @@ def test_moved_scores_make_the_weights_of_numpy(place, scores, temperature):
 @pytest.mark.parametrize("degrees", [0, 47, 164, 360, -90, 1000.5])
 def test_a_rotated_query_has_the_weights_of_numpy(place, degrees):
     panel = place("turn")
-    fill(panel, "Angle of W_Q in degrees", degrees)
+    fill(panel, "Angle in degrees", degrees)
     cos, sin = np.cos(np.radians(degrees)), np.sin(np.radians(degrees))
     query = VECTORS[3] @ np.array([[cos, sin], [-sin, cos]])
     scores = attnlib.raw_scores(query[None], VECTORS)[0]
@@ -78,8 +78,8 @@ def test_a_rotated_query_has_the_weights_of_numpy(place, degrees):
 
 def test_a_query_is_rotated_by_key(place):
     panel = place("turn")
-    panel.get_by_label("Angle of W_Q in degrees", exact=True).press("ArrowRight")
-    assert panel.get_by_label("Angle of W_Q in degrees, as a number").input_value() == "1"
+    panel.get_by_label("Angle in degrees", exact=True).press("ArrowRight")
+    assert panel.get_by_label("Angle in degrees, as a number").input_value() == "1"
     panel.get_by_role("button", name="Find cat").press("Enter")
     sync_api.expect(panel.locator("[aria-live]")).to_contain_text("to cat.")
 

@@ -192,6 +192,10 @@ class="math">\\({}\\)</span></p></aside></section>
 """
 SLIDE = """<section{}><h2>{}</h2><div class="wall"><p>Some words.</p>{}</div>
 <p class="footer">A book, CC BY 4.0</p></section>"""
+DRAWING = (
+    '<svg viewBox="0 0 200 40" width="{}" role="img" aria-label="Letters that grow with it.">'
+    '<text y="20" style="font-size: 15px">word</text></svg>'
+)
 IMAGE = '<img src="{}" alt="A figure higher than it is wide.">'
 
 
@@ -201,12 +205,17 @@ def slide(text="", title="The second slide makes a claim.", attributes=""):
 
 ASKED = ' data-question="dog" data-shows="42 dogs"'
 BAD_SLIDES = {
-    "": slide(IMAGE.format("sharp.png") + "<p>It overflows above 11.1, far below the rest.</p>"),
+    "": slide(
+        IMAGE.format("sharp.png")
+        + "<p>It overflows above 11.1, far below the rest.</p>"
+        + DRAWING.format(300)
+    ),
     "is 9": slide('<div style="height: 800px">High</div>'),
     # within the frame, and under the footer
     "and the footer begins at 68": slide('<div style="height: 545px">High</div>'),
     "is 15": slide('<p style="width: 1500px">Wide</p>'),
     "has type of 14px": slide('<p>x<sub style="font-size: 14px">i</sub></p>'),
+    "has type of 15px": slide(DRAWING.format(200)),
     "cuts code off": slide(f'<pre style="overflow: hidden; width: 300px">{"long " * 30}</pre>'),
     "has a figure with type of 17px": slide(
         IMAGE.format("sharp.png").replace("<img", '<img style="max-width: 850px"')

@@ -5,6 +5,7 @@ import inspect
 import io
 import pkgutil
 import warnings
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -13,6 +14,7 @@ matplotlib = pytest.importorskip("matplotlib")
 matplotlib.use("agg")
 
 import matplotlib.pyplot as plt  # noqa: E402
+from matplotlib import font_manager  # noqa: E402
 
 import attnlib  # noqa: E402
 from attncourse import plot  # noqa: E402
@@ -256,6 +258,8 @@ FIGURES = {
     "residual_stream": (),
     "wavelengths": (np.array([6.0, 60.0, 600.0]), np.array([6.0, 80.0, 4800.0]), 100),
     "caches": (("a", "b"), np.array([10.0, 2000.0])),
+    "atom_maps": ({"a": (["C", "O"], ["O", "=", "C"], (1, 0), (True, False))},),
+    "right_by_head": (np.arange(6).reshape(2, 3), 5, (1, 2)),
 }
 
 
@@ -274,12 +278,14 @@ def figures():
 
 
 @pytest.mark.parametrize("name", sorted(FIGURES))
-def test_every_helper_draws_without_a_warning(name):
+def test_every_helper_draws_without_a_warning(name, monkeypatch, caplog):
+    # drawn under the book's style, as a notebook does
+    monkeypatch.setattr(common, "show", lambda colors: plt.gcf().canvas.draw())
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         warnings.filterwarnings("ignore", message=".*non-interactive.*")
         getattr(plot, name)(*FIGURES[name])
-        plt.gcf().canvas.draw()
+    assert not caplog.records  # of a sign or a font that is missing
     assert all(axes.has_data() for axes in plt.gcf().axes)
     # on a slide, 9 points come out at 20 px (book/pages.js)
     assert (
@@ -291,6 +297,23 @@ def test_every_helper_draws_without_a_warning(name):
         >= 9
     )
     plt.close("all")
+
+
+def test_text_and_formulas_are_in_the_shipped_typeface(tmp_path):
+    style = common.typeface()
+    with plt.style.context([common.STYLE, style]):
+        found = {font_manager.findfont(style[f"mathtext.{name}"]) for name in ("rm", "it", "bf")}
+        assert {Path(path).parent for path in found} == {common.FONTS} and len(found) == 3
+        assert Path(font_manager.findfont(font_manager.FontProperties())).parent == common.FONTS
+    assert common.typeface.__wrapped__(tmp_path) == {}  # matplotlib's own, quietly
+
+
+def test_pages_and_figures_have_the_same_signs(request):
+    for path in common.FONTS.glob("*.ttf"):
+        signs = font_manager.get_font(path).get_charmap()
+        assert {*map(ord, "ᵀ≤≥→·√δ∂∞×−ω²₀Δ")} <= set(signs)
+        name = f"book/static/fonts/{path.stem}.woff2"
+        assert (request.config.rootpath / name).read_bytes()[:4] == b"wOF2"
 
 
 def test_no_helper_is_left_out():

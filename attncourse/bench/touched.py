@@ -112,6 +112,8 @@ def touched(function, *args):
             return Touched((), "Kernels are compiled here, so nothing is seen of their addresses.")
     except Exception as error:
         failure = f"It stopped with {type(error).__name__}: {error}"
+        if "'int' has no len()" in failure:  # Triton's own words for kernel[4](...)
+            failure += ". Is the grid a tuple, as in kernel[(4,)](...)?"
     if not moved.trace:
         return Touched((), failure or "No kernel has read or written anything yet.")
     rooms.name_output(result)

@@ -23,6 +23,8 @@ HUGE = "scores of ±10000"
 NEG_INF = "scores of -inf"
 SMALL = "tiny scores"
 
+# what an answer is worth, from the best on; classroom/points.py says how much
+RIGHT, NEARLY, ONE_MISTAKE, OTHERWISE = "right", "nearly_right", "one_mistake", "otherwise"
 
 TOO_MANY = "too many for the interpreter"
 
@@ -447,21 +449,22 @@ class Exercise:
         return self.answer(SimpleNamespace(**steps), *args)
 
 
-def fresh_copy(args, wide):
-    """Fresh copies, in float64 if wide: predictions must not suffer from the inputs' width."""
-    return [_fresh(arg, wide) for arg in args]
+def fresh_copy(args, wide, change=np.asarray):
+    """Fresh copies of arguments, with `change` of each array. They are in float64 if wide:
+    predictions must not suffer from the inputs' width.
+    """
 
+    def fresh(arg):
+        if isinstance(arg, Words):
+            return arg.numbers
+        if isinstance(arg, (Once, list)):
+            return [*map(fresh, arg.items if isinstance(arg, Once) else arg)]
+        if not isinstance(arg, np.ndarray):
+            return arg
+        array = change(arg)
+        return array.astype(np.float64) if wide and array.dtype.kind == "f" else array.copy()
 
-def _fresh(arg, wide):
-    if isinstance(arg, Once):
-        return [_fresh(item, wide) for item in arg.items]
-    if isinstance(arg, Words):
-        return arg.numbers
-    if isinstance(arg, list):
-        return [_fresh(item, wide) for item in arg]
-    if isinstance(arg, np.ndarray):
-        return arg.astype(np.float64) if wide and arg.dtype.kind == "f" else arg.copy()
-    return arg
+    return [*map(fresh, args)]
 
 
 def as_arrays(result):

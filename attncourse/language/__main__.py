@@ -31,6 +31,8 @@ def main(arguments=None):
         print(table(language.accuracy(language.load(), COUNT)))
     elif options.command == "transformers":
         compare(Path(options.to))
+    elif options.command == "reactions":
+        map_reactions(Path(options.to))
     elif options.command == "numerals":
         train_translators(options.seeds, Path(options.to))
     else:
@@ -59,7 +61,10 @@ def parser():
         "numerals", help="train the translator, and write numerals.npz and numerals.json"
     )
     numerals.add_argument("--seeds", type=int, default=5, metavar="N", help="0 to N - 1")
-    for command in (train, compare, numerals):
+    mapping = commands.add_parser(
+        "reactions", help="fetch RXNMapper's weights, map ten reactions, write reactions.json"
+    )
+    for command in (train, compare, numerals, mapping):
         command.add_argument("--to", default=".", metavar="FOLDER", help=WHERE)
     commands.add_parser("ask", help="let it go on").add_argument("text")
     return parser
@@ -124,6 +129,16 @@ def compare(folder):
     write(folder / "transformers.json", facts)
     for name, model in found.items():
         print(f"{name:12} {model['without_cache']:8} {model['with_cache']:8}")
+
+
+def map_reactions(folder):
+    from attncourse.language import reactions
+
+    facts = {**conditions("reactions"), **reactions.measured()}
+    write(folder / "reactions.json", facts)
+    layer, head = reactions.HEAD
+    atoms, whole = facts["heads"][layer][head]
+    print(f"atoms {atoms} of {reactions.N_ATOMS}, reactions {whole} of {len(facts['attention'])}")
 
 
 def train_translators(count, folder):

@@ -5,6 +5,7 @@ just computed. Labels tell the colours apart too, so that nothing is lost in gre
 Needs matplotlib (`pip install attnlib[plot]`).
 """
 
+from attncourse.plot.atoms import atom_maps, right_by_head
 from attncourse.plot.attention import attention_shapes, contract, nan_on_the_way, scores_to_weights
 from attncourse.plot.av_product import (
     contributions,

@@ -1,5 +1,7 @@
 """Attention whole: its shapes, its contract, and where nan comes from."""
 
+import re
+
 import matplotlib.pyplot as plt
 import numpy as np
 
@@ -111,6 +113,7 @@ def contract(rules, columns, kept):
         yticks=range(len(rules)),
         xticks=[j + (0.6 if j > 1 else 0) for j in range(len(columns))],
     )
+    rules = [re.sub(r"\b([a-z])_([a-z])\b", r"$\1_\2$", text) for text in rules]  # d_k as a symbol
     axes.set_yticklabels([f"{text}  {i}" for i, text in enumerate(rules, 1)], fontsize=9)
     axes.xaxis.tick_top()
     for label, rotation in zip(axes.set_xticklabels(columns, fontsize=9), (90, 90)):

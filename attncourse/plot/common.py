@@ -1,14 +1,17 @@
 """What the figures share: colours, style, size, and pieces that several of them use."""
 
 import base64
+import functools
 import io
 from pathlib import Path
 
 import matplotlib.pyplot as plt
 import numpy as np
+from matplotlib import font_manager
 from matplotlib.colors import LinearSegmentedColormap
 
 STYLE = Path(__file__).with_name("attnlib.mplstyle")
+FONTS = Path(__file__).with_name("fonts")
 COLORS = {
     "query": "#0b5394",
     "key": "#c75000",
@@ -77,11 +80,33 @@ def in_few_colours(png, colors=256):
     return smaller.getvalue()
 
 
+@functools.cache
+def typeface(folder=FONTS):
+    """The settings for the typeface that pages and slides have too, in formulas as well; none where
+    its files can't be read: then matplotlib's own stays.
+    """
+    try:
+        for style in ("Regular", "Italic", "Bold"):
+            font_manager.fontManager.addfont(folder / f"FiraSans-{style}.ttf")
+    except (OSError, RuntimeError):
+        return {}
+    family = "Fira Sans"
+    return {
+        "font.family": [family, "DejaVu Sans"],  # for the few signs that it lacks
+        "mathtext.fontset": "custom",
+        "mathtext.fallback": "stixsans",
+        **{f"mathtext.{name}": family for name in ("rm", "sf", "cal", "tt")},
+        "mathtext.it": f"{family}:italic",
+        "mathtext.bf": f"{family}:bold",
+        "mathtext.bfit": f"{family}:bold",
+    }
+
+
 def in_book_style(draw, colors=256, **style):
     """Draw under the book's style and show the figure at the end."""
 
     def drawn(*args, **options):
-        with plt.style.context([STYLE, style]):
+        with plt.style.context([STYLE, typeface(), style]):
             draw(*args, **options)
             show(colors)
 

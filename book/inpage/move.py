@@ -1,7 +1,7 @@
 """Places after a cell's figure where a reader moves something by hand, or asks a model.
 
 The notebooks don't know about them; the page's scripts fill them, and without scripts nothing is
-shown there.
+shown there. On the cell's slide they take the place of the figure; in print it stays.
 """
 
 from docutils import nodes
@@ -10,17 +10,18 @@ from sphinx.transforms import SphinxTransform
 
 from attncourse.plot import COLORS
 from book.inpage import words
-from book.slides import read_cells
+from book.notebooks import read_cells
 
 PLACES = {  # page: (id of the cell, what is moved: static/inpage/move-*.js)
     "chapters/00_twenty_minutes": ("figure-map", "words"),
     "chapters/01_raw_scores": ("turn-2", "turn"),
-    "chapters/02_masks": ("code-25", "mask"),
+    "chapters/02_masks": ("code-45", "mask"),
     "chapters/03_softmax": ("code-094", "softmax"),
     "chapters/07_one_pass": ("code-16", "online"),
     "chapters/08_av_product": ("code-26", "hull"),
     "chapters/21_a_model_made_of_your_answers": ("figure-map", "model"),
 }
+NOT_IN_DECKS = {"model"}  # it needs Python in the page
 SENTENCE = {"words", "model"}  # what shows the sentence of the trophy
 PLACE = '<div class="inpage-move" data-move="{}" hidden></div>'
 
@@ -50,6 +51,7 @@ class Places(SphinxTransform):
                 "notebook has no such cell"
             )
         place = nodes.raw("", PLACE.format(kind), format="html", cell=cell["cell"])
+        place["in_deck"] = kind not in NOT_IN_DECKS
         cell.parent.insert(cell.parent.index(cell) + 1, place)
 
 

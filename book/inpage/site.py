@@ -120,6 +120,19 @@ def add_data(app, pagename, templatename, context, doctree):
     app.add_css_file("inpage/inpage.css")
 
 
+def in_deck(pagename, static):
+    """What the head of a deck needs, if something is moved on one of its slides."""
+    kind = move.PLACES.get(pagename, (None, None))[1]
+    if kind is None or kind in move.NOT_IN_DECKS:
+        return ""
+    names = ("python.js", *move.scripts(pagename))
+    return "\n".join(
+        [f'<link rel="stylesheet" href="{static}/inpage/inpage.css">']
+        + [as_data(move.data(pagename), 'id="inpage-data"')]
+        + [f'<script defer src="{static}/inpage/{name}"></script>' for name in names]
+    )
+
+
 def asking(app, pagename):
     """The scripts of what a chapter asks besides its exercises."""
     cells = cells_of(app.env, pagename) if is_chapter(pagename) else ()

@@ -101,6 +101,28 @@ const setTimers = () => {
     });
 };
 
+// What is moved by hand keeps the keys that it uses while it has the focus. Page Up, Page Down
+// (also of a presenter) and Escape leave it, and so does a pointer when it is done.
+const setMoved = () => {
+  for (const place of document.querySelectorAll(".inpage-move")) {
+    let byPointer = false;
+    const leave = () => document.activeElement.blur();
+    place.dataset.preventSwipe = "";
+    place.addEventListener("pointerdown", () => { byPointer = true; });
+    for (const event of ["click", "change"])
+      place.addEventListener(event, ({ target }) => {
+        if (byPointer && !(event === "click" && target.matches("select, [type=number]"))) leave();
+      });
+    place.addEventListener("keydown", (event) => {
+      byPointer = false;
+      const { key, target } = event, isPage = /^Page/.test(key);
+      if (isPage || key === "Escape") leave();
+      if (isPage) event.preventDefault();
+      else if (!target.matches("button") || /^( |Enter|Escape)$/.test(key)) event.stopPropagation();
+    });
+  }
+};
+
 const start = async () => {
   setNotes();
   const laidOut = new Promise((resolve) => Reveal.on("pdf-ready", resolve));
@@ -114,6 +136,7 @@ const start = async () => {
     plugins: [RevealNotes],
   });
   setTimers();
+  setMoved();
   if (/view=print/.test(location.search)) {
     await laidOut;
     document.querySelectorAll(".pdf-page section").forEach(alignFormulas);

@@ -14,7 +14,7 @@ import time
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from ..engine.find import exercises
+from ..engine.kinds import tasks
 from . import pages, points, process, sandbox, verdict
 from .hand_ins import HandIn, collect, printable, printable_lines
 from .roster import Roster
@@ -170,7 +170,7 @@ def _graded(hand_in, options):
         _judged(hand_in, name, told, result, options.settings)
         for name, told in result.answers.items()
     ]
-    rows.sort(key=lambda row: list(exercises()).index(row["exercise"]))
+    rows.sort(key=lambda row: list(tasks()).index(row["exercise"]))
     rows += (
         [_row(hand_in, note="; ".join(result.problems), graded=not result.problem)]
         if result.problems
@@ -206,7 +206,7 @@ def _judged(hand_in, name, told, result, settings):
         name,
         found.status,
         found.note,
-        cases=f"{found.passed} of {found.cases}",
+        cases=f"{found.passed} of {found.cases}" if found.cases else "",
         share=settings.levels[found.level],
         level=found.level,
         named=found.mistakes,

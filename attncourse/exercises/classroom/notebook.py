@@ -9,17 +9,20 @@
     cell_seconds, memory, processes
 
 It reports on standard output. A first copy of attnlib is imported before any cell runs, and taken
-out of reach of `import`; the notebook gets a second one, whose `check` only notes what it is
-handed. So a notebook that redefines check, or writes into attnlib, changes nothing but its own
-copy. What it reports is still only the notebook's word: verdict.py, outside, compares the values
-with the reference.
+out of reach of `import`; the notebook gets a second one, whose `check`, `expose` and so on only
+note what they are handed. So a notebook that redefines check, or writes into attnlib, changes
+nothing but its own copy. What it reports is still only the notebook's word: verdict.py, outside,
+compares the values with the reference.
 """
 
 import ast
 import base64
+import copy
 import importlib.util
 import inspect
+import itertools
 import json
+import linecache
 import os
 import re
 import resource
@@ -41,6 +44,7 @@ from .source import (
     definitions,
     fingerprint,
     needed,
+    problems_in,
 )
 
 PACKAGES = ("attncourse", "attnlib")
@@ -58,6 +62,7 @@ RESTS_ON = (
     "base64",
     "builtins",
     "contextlib",
+    "copy",
     "dis",
     "functools",
     "importlib",
@@ -88,6 +93,7 @@ MOST_VALUES, MOST_WORDS = (
     300,
 )  # bytes of an answer that are reported, letters of what came instead
 LONGEST_CODE = 6000
+MOST_CALLS = 8  # of a problem: the last ones that a notebook makes
 
 
 def main():
@@ -145,12 +151,13 @@ def work(order, tell):
     if any("torch" in cell for cell in cells):
         import_torch()
     named = names_in(cells, trusted.exercises)
+    named += [name for name in trusted.kinds if name in problems_in("\n".join(cells))]
     tell(names=named)
     untouched = Untouched(trusted.modules)
     session = Session(order, cells, trusted, handed, tell)
     watch(lambda words: tell(reached=words))
     session.run()
-    for name in trusted.exercises:
+    for name in (*trusted.exercises, *trusted.kinds):
         if (name in named or name in handed) and name not in order["graded"]:
             tell(at=name)
             untouched.restore()
@@ -180,7 +187,7 @@ def names_in(cells, known):
 
 def two_copies():
     """(the copy that grades and that nothing else sees, what the notebook's check is handed)."""
-    from ..engine import find, generic, grading, ready, running, usable
+    from ..engine import find, generic, grading, kinds, problem_pages, ready, running, usable
     from ..sandbox import call, limit, statements
 
     trusted = types.SimpleNamespace(
@@ -188,6 +195,8 @@ def two_copies():
         remember=statements.remember,
         grade=grading.grade,
         exercises=find.exercises(),
+        kinds=kinds.kinds(),
+        Judged=problem_pages.Judged,
         limit=limit,
         call=call.call,
         Clock=call.Clock,
@@ -213,9 +222,35 @@ def two_copies():
         if isinstance(name, str) and name in trusted.exercises:
             handed.setdefault(name, []).append(function)
 
+    def noting(kind):
+        signature = inspect.signature(kind.call)
+
+        def note(name, *answer, **named):
+            signature.bind(name, *answer, **named)  # a call that raises in the book raises here
+            if isinstance(name, str) and trusted.kinds.get(name) is kind and (answer or named):
+                cell = sys._getframe(1).f_code.co_filename
+                calls = handed.setdefault(name, [])
+                calls.append((*_as_it_is(answer, named), cell))
+                del calls[:-MOST_CALLS]
+
+        return note
+
     attncourse.exercises.check = attncourse.exercises.engine.grading.check = check
+    for kind in kinds.KINDS:
+        call = kind.call.__name__
+        note = noting(kind)
+        for module in (attncourse.exercises, sys.modules[kind.call.__module__]):
+            setattr(module, call, note)
     attncourse.plot = sys.modules["attncourse.plot"] = NoFigures("attncourse.plot")
     return trusted, handed
+
+
+def _as_it_is(answer, named):
+    """Copies of what a call is handed, because later cells may change it; some can't be copied."""
+    try:
+        return copy.deepcopy((answer, named))
+    except Exception:
+        return answer, named
 
 
 class Shell:
@@ -303,7 +338,8 @@ class Session:
                 self.tell(at=number)
                 why = self._run_cell(number, source)
             if why:
-                self.stopped.update(dict.fromkeys([*defined_in(source), *assigned_in(source)], why))
+                names = defined_in(source), assigned_in(source), problems_in(source, answered=True)
+                self.stopped.update(dict.fromkeys(itertools.chain(*names), why))
 
     def _run_cell(self, number, source):
         file, limits, seconds = (
@@ -339,10 +375,14 @@ class Session:
     # ------------------------------------------------------------ the exercises
 
     def grade(self, name):
-        """Tell the values of one answer in every case, and what check says about it."""
-        function, status, note = self._answer(name)
-        self.tell(code=[name, self._code(name, function)])
+        """Tell the values of one answer in every case, and what check says about it; of a problem,
+        what the call has shown, and what it prints.
+        """
         try:
+            if name in self.trusted.kinds:
+                return self._grade_problem(name)
+            function, status, note = self._answer(name)
+            self.tell(code=[name, self._code(name, function)])
             self._grade(name, function, status, note)
         except (
             self.trusted.GuardFailed
@@ -383,6 +423,41 @@ class Session:
                 fingerprint(function) if result.status != "not attempted" else "",
             ]
         )
+
+    def _grade_problem(self, name):
+        """Tell what the first call that solves a problem has come to, or else the last one."""
+        calls, judged = self.handed.get(name, []), []
+        if not calls:
+            return self._tell_unanswered(name)
+        for answer, named, cell in calls:
+            self.tell(code=[name, "".join(linecache.getlines(cell))[:LONGEST_CODE]])
+            judged.append(self._judged(name, answer, named))
+            if judged[-1].status == "correct":
+                break
+        found = judged[-1]
+        which = f"Call {len(judged)}" if found.status == "correct" else "The last call"
+        note = f"{which} of {len(calls)} counts." * (len(calls) > 1)
+        for index, outcome in enumerate(found.shown):
+            if values := as_text(outcome):
+                self.tell(value=[name, index, values])
+        self.tell(grade=[name, found.status, [], note, found.text[:8000], ""])
+
+    def _judged(self, name, answer, named):
+        try:
+            return self.trusted.kinds[name].judged(name, *answer, **named)
+        except self.trusted.GuardFailed:
+            raise
+        except BaseException as error:  # from a method of what was handed over
+            text = f"{name}: not tried. The call stops with {described(error)}."
+            return self.trusted.Judged("error", text)
+
+    def _tell_unanswered(self, name):
+        """Report a problem for which no call has been handed over."""
+        note = f"Its cell {self.stopped[name]}." if name in self.stopped else ""
+        if lacking := self._for_want_of(note):
+            return self._tell_unchecked(name, lacking)
+        status = "error" if note else "not attempted"
+        self.tell(grade=[name, status, [], note, "", ""])
 
     def _answer(self, name):
         """(the learner's function, or None with a status; what has to be said about it)."""

@@ -5,7 +5,9 @@ from html import escape
 
 from ..engine import catalogue
 from ..engine.find import exercises
+from ..engine.kinds import tasks
 from ..engine.message import WIDTH
+from ..model import ONE_MISTAKE
 from .process import STATUSES
 
 MOST_TOLD, MOST_LISTED = 5, 12
@@ -14,6 +16,7 @@ WHY = {
     "nearly_right": ": all but those for other number types or for extreme inputs",
     "one_mistake": ", and a single mistake explains the others",
 }
+PARTLY = "What is right about your answer is worth a part of the points."
 MISSING = "nothing handed in"
 STYLE = """
 :root { color-scheme: light dark; --ink: #1a1a1a; --paper: #fff; --soft: #f3f3f3; --line: #d5d5d5 }
@@ -100,11 +103,11 @@ def feedback(learner, rows, points):
         found.sort(key=lambda row: (-row.get("share", 0), STATUSES.index(row["status"])))
     tried = [
         name
-        for name in exercises()
+        for name in tasks()
         if name in answers and answers[name][0]["status"] != "not attempted"
     ]
     open_ones = [
-        name for name in exercises() if name not in tried and (name in answers or name in points)
+        name for name in tasks() if name not in tried and (name in answers or name in points)
     ]
     total = f"{amount(learner['points'])} of {counted(learner['of'], 'point')}"
     if not learner.get("gradable", True):
@@ -180,9 +183,11 @@ def _why(row):
     """Why an answer has the points that it has."""
     said = []
     if row["status"] == "correct":
-        said = ["Every test case is right."]
+        said = ["Every test case is right."] * bool(row.get("cases"))
     elif row["status"] == "incorrect" and row.get("cases"):
         said = [f"{row['cases']} test cases are right{WHY.get(row.get('level'), '')}."]
+    elif row.get("message") and tasks()[row["exercise"]] != "check":
+        said = [PARTLY] * (row.get("level") == ONE_MISTAKE)
     elif row["status"] == "error" and row.get("graded", True):
         said = ["Your answer could not be run to the end."] * bool(row.get("code"))
     told = row.get("told", row["note"])
@@ -191,9 +196,12 @@ def _why(row):
 
 
 def _answer(row):
-    """The message, and the learner's own code beside it."""
+    """The message, and the learner's own code beside it. Only problems say more than that an answer
+    is right.
+    """
+    call = tasks()[row["exercise"]]
     message = (
-        f"<div><h3>What check says</h3><pre>{escape(_flowing(row['message']))}</pre></div>"
+        f"<div><h3>What {call} says</h3><pre>{escape(_flowing(row['message']))}</pre></div>"
         if row.get("message")
         else ""
     )
@@ -202,7 +210,7 @@ def _answer(row):
         if row.get("code")
         else ""
     )
-    if row["status"] == "correct":
+    if row["status"] == "correct" and call == "check":
         return [f"<details><summary>Your code</summary>{code}</details>"] * bool(code)
     code = f"<div><h3>Your code</h3>{code}</div>" if code else ""
     return ['<div class="beside">', message, code, "</div>"] if message or code else []
@@ -226,6 +234,11 @@ def _flowing(text):
 
 
 def _next(name, row):
+    if tasks()[name] != "check":
+        return [
+            f'<p class="next"><b>Next step:</b> run {_asking(name)} in the notebook to see what is '
+            "asked, change your answer, and run it again.</p>"
+        ] * (row["status"] in ("incorrect", "error") and row.get("graded") is not False)
     check = f"<code>check(\"{name}\", {name})</code>"
     hint = f"<code>hint(\"{name}\")</code> gives you a hint if you are stuck."
     if row.get("graded") is False:
@@ -249,6 +262,24 @@ def _next(name, row):
     return []
 
 
+def _asking(name):
+    """The call that prints a problem."""
+    return f"<code>{tasks()[name]}(\"{name}\")</code>"
+
+
+def _first_step(names):
+    """What to do about exercises, and about problems, that nobody has begun."""
+    functions = [name for name in names if tasks()[name] == "check"]
+    problems = [name for name in names if name not in functions]
+    if functions:
+        yield (
+            "write the function under the name that the exercise asks for, and hand it to "
+            f'<code>check</code>. <code>hint("{functions[0]}")</code> gives you a first step.'
+        )
+    if problems:
+        yield f"run {_asking(problems[0])} in the notebook to see what is asked."
+
+
 def _not_attempted(names, answers, points):
     if not names:
         return []
@@ -267,9 +298,7 @@ def _not_attempted(names, answers, points):
         "<ul>",
         *lines,
         "</ul>",
-        f'<p class="next"><b>Next step:</b> write the function under the name that the exercise '
-        f'asks for, and hand it '
-        f'to <code>check</code>. <code>hint("{names[0]}")</code> gives you a first step.</p>',
+        *(f'<p class="next"><b>Next step:</b> {step}</p>' for step in _first_step(names)),
         "</section>",
     ]
 
@@ -371,7 +400,7 @@ def _unplaced(learners):
 def _chart(answers):
     key = "".join(map(tag, STATUSES))
     lines = ["<h2>Exercise by exercise</h2>", f"<p>{key}</p>", "<table>"]
-    for name in exercises():
+    for name in tasks():
         best = defaultdict(list)
         for row in (row for row in answers if row["exercise"] == name):
             best[row["learner"]].append(row["status"])
@@ -403,7 +432,7 @@ def _by_mistake(answers):
             tried[row["exercise"]].add(row["learner"])
         for name in row["named"]:
             made[name][row["exercise"]].add(row["learner"])
-    order, who = list(exercises()), {name: set().union(*made[name].values()) for name in made}
+    order, who = list(tasks()), {name: set().union(*made[name].values()) for name in made}
     ranked = sorted(
         made, key=lambda name: (-len(who[name]), min(map(order.index, made[name])), name)
     )
@@ -512,7 +541,7 @@ def _alike(rows):
     found = [(name, sorted(who)) for (name, _), who in groups.items() if len(who) > 1]
     if not found:
         return []
-    order = list(exercises())
+    order = list(tasks())
     lines = [
         f"<li>{_code(name)}: {escape(', '.join(who))}</li>"
         for name, who in sorted(found, key=lambda pair: (order.index(pair[0]), pair[1]))

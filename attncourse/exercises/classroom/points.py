@@ -7,11 +7,12 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
 
-from ..engine.find import exercises
+from ..engine.kinds import tasks
+from ..model import NEARLY, ONE_MISTAKE, OTHERWISE, RIGHT
 from .source import Unusable
 
 KNOWN = ("points", "deadline", "levels")
-LEVELS = dict(right=1.0, nearly_right=0.75, one_mistake=0.5, otherwise=0.0)
+LEVELS = {RIGHT: 1.0, NEARLY: 0.75, ONE_MISTAKE: 0.5, OTHERWISE: 0.0}
 
 
 @dataclass(frozen=True)
@@ -45,8 +46,8 @@ def settings(path):
             f"{path}: [points] gives each exercise a number of points that is not negative"
         )
     for name in points:
-        if name not in exercises():
-            raise Unusable(f"{path}: {unknown(name, exercises(), 'exercise')}")
+        if name not in tasks():
+            raise Unusable(f"{path}: {unknown(name, tasks(), 'exercise')}")
     if deadline is not None and not _is_time(deadline):
         raise Unusable(
             f"{path}: deadline is a day and a time, such as 2026-11-20T23:59:00; got {deadline!s}"
@@ -87,7 +88,7 @@ def worth(given, rows):
     attempted.
     """
     if given:
-        return {name: given[name] for name in exercises() if name in given}
+        return {name: given[name] for name in tasks() if name in given}
     tried = {
         (row["learner"], row["exercise"])
         for row in rows
@@ -95,8 +96,8 @@ def worth(given, rows):
     }
     count = Counter(name for _, name in tried)
     learners = len({row["learner"] for row in rows if row.get("exercise")})
-    often = [name for name in exercises() if count[name] and 2 * count[name] >= learners]
-    return dict.fromkeys(often or [name for name in exercises() if count[name]], 1)
+    often = [name for name in tasks() if count[name] and 2 * count[name] >= learners]
+    return dict.fromkeys(often or [name for name in tasks() if count[name]], 1)
 
 
 def total(answers, points):

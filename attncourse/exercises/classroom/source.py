@@ -12,6 +12,7 @@ import textwrap
 from difflib import SequenceMatcher
 from pathlib import Path
 
+from ..engine.kinds import CALLS
 from ..sandbox.statements import UNREADABLE, as_python, is_open, lines
 
 LEAST = 3  # a notebook with one in so many of a chapter's cells is that chapter
@@ -94,6 +95,12 @@ def assigned_in(source):
 def checked_in(source):
     """(name of an exercise, text of the function) of each check in a cell."""
     return re.findall(r"\bcheck\([ \t]*[\"'](\w+)[\"'][ \t]*,[ \t]*(\w+)", source)
+
+
+def problems_in(source, answered=False):
+    """The names of the problems that a cell asks for or answers; only answered ones on request."""
+    calls = rf"\b(?:{'|'.join(CALLS)})\(\s*(?:name\s*=\s*)?[\"'](\w+)[\"']"
+    return re.findall(calls + r"\s*," * answered, source)
 
 
 # ---------------------------------------------------------------- the book's own cells
@@ -212,7 +219,7 @@ def _is_check(node):
     return (
         isinstance(node, ast.Expr)
         and isinstance(call, ast.Call)
-        and getattr(call.func, "id", "") == "check"
+        and getattr(call.func, "id", "") in ("check", *CALLS)
     )
 
 

@@ -14,9 +14,21 @@ import numpy as np
 from ..engine import generic, message
 from ..engine.explain import explain
 from ..engine.find import exercises
+from ..engine.kinds import kinds
 from ..engine.report import matches, unexplained
 from ..engine.running import choose_terms, run_case
-from ..model import FLOAT16, FLOAT32, HUGE, NEG_INF, SMALL, Failure
+from ..model import (
+    FLOAT16,
+    FLOAT32,
+    HUGE,
+    NEARLY,
+    NEG_INF,
+    ONE_MISTAKE,
+    OTHERWISE,
+    RIGHT,
+    SMALL,
+    Failure,
+)
 from ..sandbox.answer import WIDTHS, Answer, Piece
 from ..sandbox.call import Clock, Outcome
 
@@ -34,9 +46,6 @@ MOST_PIECES, MOST_AXES = (
 MOST_TEXT = 1 << 20  # letters of one answer
 ONE_AT_A_TIME = threading.Lock()  # the engine keeps what it has computed
 
-# what an answer is worth, from the best on; points.py says how much
-RIGHT, NEARLY, ONE_MISTAKE, OTHERWISE = "right", "nearly_right", "one_mistake", "otherwise"
-LEVELS = (RIGHT, NEARLY, ONE_MISTAKE, OTHERWISE)
 BY_ITSELF = (
     FLOAT16,
     FLOAT32,
@@ -64,7 +73,9 @@ UNSEEN = tuple(
 
 @dataclass
 class Verdict:
-    """What an answer gets: its status, its level, and how many of its cases are right."""
+    """What an answer gets: its status, its level, and how many of its cases are right. Problems
+    have no cases.
+    """
 
     status: str
     level: str
@@ -76,7 +87,9 @@ class Verdict:
 
 
 def judged(name, told, values):
-    """The Verdict on what a notebook told of an exercise, by the values that it returned."""
+    """The Verdict on what a notebook told of an answer, by the values that it returned."""
+    if name in kinds():
+        return _of_a_problem(name, told, values)
     exercise = exercises()[name]
     with ONE_AT_A_TIME, np.errstate(all="ignore"):
         seen = _seen(exercise, values)
@@ -87,15 +100,29 @@ def judged(name, told, values):
         if told.status == "correct" and passed == len(seen) and _explains(exercise, seen) == ():
             verdict.level = RIGHT
         elif told.status == "correct":
-            verdict.status, verdict.note, verdict.message = (
-                "incorrect",
-                UNTRUE,
-                f"{name}: not yet. {UNTRUE}",
-            )
+            _is_untrue(name, verdict)
         elif READY_MADE not in told.mistakes and told.status != "not attempted":
             verdict.level = _level(exercise, told, seen)
     if READY_MADE in told.mistakes or verdict.status == "not attempted":
         verdict.passed = 0
+    return verdict
+
+
+def _is_untrue(name, verdict):
+    verdict.status, verdict.level = "incorrect", OTHERWISE
+    verdict.note, verdict.message = UNTRUE, f"{name}: not yet. {UNTRUE}"
+
+
+def _of_a_problem(name, told, values):
+    """The Verdict on the call that answers a problem, by what it has shown."""
+    shown = [outcome(values[i]) for i in sorted(values)]
+    with ONE_AT_A_TIME, np.errstate(all="ignore"):
+        level = kinds()[name].level(name, shown) if shown else OTHERWISE
+    verdict = Verdict(told.status, level, 0, 0, (), told.note, told.message)
+    if told.status == "correct" and level != RIGHT:
+        _is_untrue(name, verdict)
+    elif told.status != "correct" and level == RIGHT or told.status == "not attempted":
+        verdict.level = OTHERWISE
     return verdict
 
 

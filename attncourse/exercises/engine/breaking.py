@@ -6,10 +6,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from ..model import OTHERWISE, RIGHT
+from ..sandbox.answer import read_answer
+from ..sandbox.call import Outcome
 from . import legal
 from .message import WIDTH, differences, indented, number, rows
 from .message import argument as as_text
-from .problem_pages import SHOWN, numbered, pages, paragraphs, unknown
+from .problem_pages import SHOWN, Judged, not_tried, numbered, pages, paragraphs, unknown
 from .smallest import size, smallest
 
 LEAST = 1e-3  # a difference up to this may be rounding
@@ -78,18 +81,32 @@ def expose(name, *args, **named):
 
 def exposed(name, *args, **named):
     """What expose prints."""
-    problem = unknown(name, problems(), 'expose("one_maximum")')
-    if problem:
-        return paragraphs(problem)
+    return judged(name, *args, **named).text
+
+
+def judged(name, *args, **named):
+    """What becomes of a call; what it shows is the input."""
+    if problem := unknown(name, problems(), 'expose("one_maximum")'):
+        return problem
     problem = problems()[name]
     if not args and not named:
-        return _asked(problem)
+        return Judged("not attempted", _asked(problem))
     try:
         inputs = legal.read(problem.arguments, args, named)
     except legal.Illegal as error:
-        return paragraphs(f"{name}: not tried. {error}")
+        return not_tried(name, error)
     returned, expected, gap = problem.difference(inputs)
-    return (_told if gap > LEAST else _not_exposed)(problem, inputs, returned, expected, gap)
+    status, told = ("correct", _told) if gap > LEAST else ("incorrect", _not_exposed)
+    text = told(problem, inputs, returned, expected, gap)
+    return Judged(status, text, (Outcome(read_answer(tuple(inputs.values()))),))
+
+
+def level(name, shown):
+    """The level of the input that a call has shown."""
+    problem, [outcome] = problems()[name], shown
+    values = [piece.values[()] for piece in outcome.answer.pieces]
+    inputs = legal.read(problem.arguments, values, {})
+    return RIGHT if problem.is_exposed_by(inputs) else OTHERWISE
 
 
 def _asked(problem):

@@ -5,7 +5,11 @@ An item of the list is one of
 
     `scores`: numbers (n_q, n_k), at most 10000 in size
     `attn_mask`: True and False (n_q, n_k), with a True in each row
+    `order`: whole numbers (n, 2), from 0 to 5
     `block_size`: a whole number from 1 to 8
+    `seconds`: a number from 0 to 1000
+
+An axis that is a number has this length.
 """
 
 import difflib
@@ -16,10 +20,11 @@ import numpy as np
 
 MOST = 1000  # numbers of an argument, because the problem asks for a small input
 ARRAY = re.compile(
-    r"`(?P<name>\w+)`: (?P<kind>numbers|True and False) \((?P<axes>[\w, ]+?),?\)"
+    r"`(?P<name>\w+)`: (?P<kind>numbers|whole numbers|True and False) \((?P<axes>[\w, ]+?),?\)"
     r"(?:, at most (?P<limit>\d+) in size)?(?P<alive>, with a True in each row)?"
+    r"(?:, from (?P<low>\d+) to (?P<high>\d+))?"
 )
-WHOLE = re.compile(r"`(?P<name>\w+)`: a whole number from (?P<low>\d+) to (?P<high>\d+)")
+WHOLE = re.compile(r"`(?P<name>\w+)`: a (?P<kind>whole )?number from (?P<low>\d+) to (?P<high>\d+)")
 COUNTED = ("no axes", "one axis", "two axes", "three axes")
 
 
@@ -30,7 +35,7 @@ class Illegal(ValueError):
 @dataclass(frozen=True)
 class Argument:
     name: str
-    kind: str  # "numbers", "True and False" or "whole"
+    kind: str  # "numbers", "whole numbers" or "True and False"; of no axes: "number" or "whole"
     axes: tuple = ()
     limit: float = np.inf
     low: int = 0
@@ -42,15 +47,18 @@ class Argument:
         return f"({', '.join(self.axes)}{',' * (len(self.axes) == 1)})"
 
     def __str__(self):
-        if self.kind == "whole":
-            return f"{self.name}: a whole number from {self.low} to {self.high}"
+        if not self.axes:
+            kind = "whole number" if self.kind == "whole" else "number"
+            return f"{self.name}: a {kind} from {self.low:,} to {self.high:,}"
         limit = f", from -{self.limit:,.0f} to {self.limit:,.0f}" if np.isfinite(self.limit) else ""
+        if self.kind == "whole numbers":
+            limit = f", from {self.low:,} to {self.high:,}"
         alive = ", with a True in each row" * self.alive
         return f"{self.name}: {self.kind} of shape {self.shape}{limit}{alive}"
 
     def made_of(self, value):
         """The value as the problem's functions take it."""
-        return _whole(self, value) if self.kind == "whole" else _array(self, value)
+        return _array(self, value) if self.axes else _number(self, value)
 
 
 def arguments(items):
@@ -60,13 +68,15 @@ def arguments(items):
 
 def _argument(item):
     if match := WHOLE.fullmatch(item):
-        return Argument(match["name"], "whole", low=int(match["low"]), high=int(match["high"]))
+        kind = "whole" if match["kind"] else "number"
+        return Argument(match["name"], kind, low=int(match["low"]), high=int(match["high"]))
     match = ARRAY.fullmatch(item)
     if match is None:
         raise ValueError(f"no argument is written like this: {item}")
     axes = tuple(match["axes"].split(", "))
     limit = float(match["limit"] or np.inf)
-    return Argument(match["name"], match["kind"], axes, limit, alive=bool(match["alive"]))
+    low, high = (int(match[end] or 0) for end in ("low", "high"))
+    return Argument(match["name"], match["kind"], axes, limit, low, high, bool(match["alive"]))
 
 
 def read(wanted, args, named):
@@ -77,6 +87,11 @@ def read(wanted, args, named):
     sizes = {}
     for argument in wanted:
         for axis, size in zip(argument.axes, np.shape(found[argument.name])):
+            if axis.isdigit() and size != int(axis):
+                raise Illegal(
+                    f"{argument.name} must have the shape {argument.shape}; the shape of yours is"
+                    f" {np.shape(found[argument.name])}."
+                )
             other, expected = sizes.setdefault(axis, (argument.name, size))
             if size != expected:
                 raise Illegal(
@@ -106,14 +121,17 @@ def _by_name(names, args, named):
     return given
 
 
-def _whole(argument, value):
-    if isinstance(value, (bool, np.bool_)) or not isinstance(value, (int, np.integer)):
-        raise Illegal(f"{argument.name} must be a whole number; got {value!r}.")
+def _number(argument, value):
+    is_whole = argument.kind == "whole"
+    kinds = (int, np.integer) if is_whole else (int, float, np.integer, np.floating)
+    if isinstance(value, (bool, np.bool_)) or not isinstance(value, kinds):
+        kind = "whole number" if is_whole else "number"
+        raise Illegal(f"{argument.name} must be a {kind}; got {value!r}.")
     if not argument.low <= value <= argument.high:
         raise Illegal(
             f"{argument.name} must lie between {argument.low} and {argument.high}; got {value}."
         )
-    return int(value)
+    return int(value) if is_whole else float(value)
 
 
 def _array(argument, value):
@@ -127,6 +145,8 @@ def _array(argument, value):
     _look_at_shape(argument, array)
     if argument.kind == "numbers":
         return _in_range(argument, array.astype(np.float64))
+    if argument.kind == "whole numbers":
+        return _in_steps(argument, array)
     if argument.alive and not array.any(axis=-1).all():
         row = np.argwhere(~array.any(axis=-1))[0]
         raise Illegal(
@@ -177,3 +197,15 @@ def _in_range(argument, array):
             f" go up to {np.abs(array).max():,.6g}."
         )
     return array
+
+
+def _in_steps(argument, array):
+    if (array != np.floor(array)).any():
+        raise Illegal(f"{argument.name} must hold whole numbers.")
+    outside = array[(array < argument.low) | (array > argument.high)]
+    if outside.size:
+        raise Illegal(
+            f"The numbers of {argument.name} must lie between {argument.low} and {argument.high};"
+            f" one of yours is {outside[0]:,.6g}."
+        )
+    return array.astype(np.int64)

@@ -230,7 +230,7 @@ def _follows(exercise, seen, wanted, digits):
     """
     if exercise.in_words:
         return True
-    args = fresh_copy([_as_shown(arg, digits) for arg in seen.case.args], wide=True)
+    args = fresh_copy(seen.case.args, True, lambda array: _as_shown(array, digits))
     try:
         with np.errstate(all="ignore"):
             parts = as_arrays(reference(exercise, args))
@@ -259,16 +259,12 @@ def _gap(a, b):
     return np.nan_to_num(gaps, nan=np.inf).max(initial=0)
 
 
-def _as_shown(value, digits):
-    """An argument with the digits that are shown."""
-    if isinstance(value, Once):
-        return Once([_as_shown(item, digits) for item in value.items])
-    if isinstance(value, list):
-        return [_as_shown(item, digits) for item in value]
-    if not isinstance(value, np.ndarray) or value.dtype.kind != "f" or value.size > READABLE:
-        return value
-    shown = [float(number(x, digits)) for x in value.ravel()]
-    return np.array(shown).reshape(value.shape).astype(value.dtype)
+def _as_shown(array, digits):
+    """An array with the digits that are shown."""
+    if array.dtype.kind != "f" or array.size > READABLE:
+        return array
+    shown = [float(number(x, digits)) for x in array.ravel()]
+    return np.array(shown).reshape(array.shape).astype(array.dtype)
 
 
 def first_to_show(seen, wrong):
@@ -824,6 +820,7 @@ HABITS = (
         "NumPy's max gives only the largest values; np.argmax gives their positions.",
     ),
 )
+LAUNCH = re.compile(r"\w\s*\[.+\]\s*\(")  # kernel[grid](
 REDUCED = re.compile(r"\b(sum|max|min|mean|amax|amin|median|norm|reduce)\(")
 
 
@@ -929,6 +926,11 @@ def cause(failure, exercise, case=None):
         )
     if kind == "TypeError" and "keepdims" in text and exercise.library == "torch":
         return "keepdims belongs to NumPy's functions; torch calls it keepdim."
+    if kind == "TypeError" and "has no len()" in text and LAUNCH.search(failure.line):
+        return (
+            "Triton takes a tuple as the grid, with the number of programs along each axis:"
+            " kernel[(4,)](...) starts four, and kernel[4](...) is an error."
+        )
     if "active drivers" in text:
         return (
             "Triton looks for a GPU. In its interpreter, @triton.autotune works with only one"

@@ -6,15 +6,20 @@ import textwrap
 from dataclasses import dataclass
 from hashlib import sha256
 
+import numpy as np
+
+from ..model import ONE_MISTAKE, OTHERWISE, RIGHT
+from ..sandbox.answer import read_answer
+from ..sandbox.call import Outcome
 from .message import WIDTH
-from .problem_pages import pages, paragraphs, unknown
+from .problem_pages import Judged, not_tried, pages, paragraphs, unknown
 
 # - name (after others): the line. *How it uses them.*
-RIGHT = re.compile(
+RIGHT_LINE = re.compile(
     r"(?P<name>\w+)(?: \(after (?P<after>[\w, ]+)\))?: (?P<text>[^*]+?)(?: \*(?P<uses>[^*]+)\*)?"
 )
 # - the line. *Why it's false.*
-WRONG = re.compile(r"(?P<text>.+?) \*(?P<why>[^*]+)\*")
+WRONG_LINE = re.compile(r"(?P<text>.+?) \*(?P<why>[^*]+)\*")
 NOT_PARTS = ("Wrong lines", "Why")
 SUPPOSES = "Suppose"  # so begins a line that holds for its own part alone
 
@@ -45,7 +50,7 @@ class Proof:
         """{name: line}, in one right order."""
         found = {}
         for part in self.parts:
-            for item in map(RIGHT.fullmatch, self.page.items(part)):
+            for item in map(RIGHT_LINE.fullmatch, self.page.items(part)):
                 name, after, text, uses = item.group("name", "after", "text", "uses")
                 after = tuple(after.split(", ")) if after else ()
                 found[name] = Line(name, text, uses or "", after, part)
@@ -53,7 +58,7 @@ class Proof:
 
     @functools.cached_property
     def wrong(self):
-        found = map(WRONG.fullmatch, self.page.items("Wrong lines"))
+        found = map(WRONG_LINE.fullmatch, self.page.items("Wrong lines"))
         return [Line(f"wrong {i}", item["text"], item["why"]) for i, item in enumerate(found)]
 
     @functools.cached_property
@@ -127,19 +132,44 @@ def order(name, letters=None):
 
 def ordered(name, letters=None):
     """What order prints."""
-    problem = unknown(name, proofs(), 'order("shift_both_ways")')
-    if problem:
-        return paragraphs(problem)
+    return judged(name, letters).text
+
+
+def judged(name, letters=None):
+    """What becomes of a call; what it shows is the places of its letters in the alphabet."""
+    if problem := unknown(name, proofs(), 'order("shift_both_ways")'):
+        return problem
     proof = proofs()[name]
     if letters is None:
-        return _asked(proof)
+        return Judged("not attempted", _asked(proof))
     letters = "".join(map(str, letters)) if isinstance(letters, (str, list, tuple)) else "?"
     letters = re.sub(r"[\s,;]", "", letters).lower()
     sentence = _unusable(proof, letters)
     if sentence:
-        return paragraphs(f"{name}: not tried. {sentence}")
-    found = _wrong(proof, letters) or _out_of_order(proof, letters) or _missing(proof, letters)
-    return paragraphs(f"{name}: not yet.", *found) if found else _proved(proof)
+        return not_tried(name, sentence)
+    shown = (Outcome(read_answer(np.array([*map(ord, letters)]))),)
+    found = _misplaced(proof, letters) or _missing(proof, letters)
+    if found:
+        return Judged("incorrect", paragraphs(f"{name}: not yet.", *found), shown)
+    return Judged("correct", _proved(proof), shown)
+
+
+def level(name, shown):
+    """The level of the letters that a call has shown: one whole direction of two is worth
+    something.
+    """
+    proof, [outcome] = proofs()[name], shown
+    letters = "".join(map(chr, outcome.answer.pieces[0].values))
+    if _unusable(proof, letters) or _misplaced(proof, letters):
+        return OTHERWISE
+    lacking = {*proof.lettered} - {*letters}
+    parts = {proof.lettered[letter].part for letter in lacking if proof.lettered[letter].part}
+    return RIGHT if not parts else ONE_MISTAKE if len(parts) < len(proof.parts) else OTHERWISE
+
+
+def _misplaced(proof, letters):
+    """What is said of lines that are false, or don't come where they should."""
+    return _wrong(proof, letters) or _out_of_order(proof, letters)
 
 
 def _asked(proof):

@@ -28,6 +28,10 @@ class Page:
     text: str
     sections: dict
 
+    @property
+    def chapter(self):
+        return int(self.path.parent.name[1:3])
+
     def code(self, title):
         """The listing of a section."""
         return BLOCK.search(self.section(title))[1]
@@ -52,6 +56,17 @@ class Page:
         for title in titles:
             exec(compile(self.code(title), str(self.path), "exec"), space)
         return space
+
+
+@dataclass(frozen=True)
+class Judged:
+    """What becomes of a call of a problem. `shown` is what its answer has come to, as Outcomes of
+    plain numbers: from them, marking judges it once more where no answer is run.
+    """
+
+    status: str  # as in Grade; "not attempted" if the call only asks for the problem
+    text: str  # what the call prints
+    shown: tuple = ()
 
 
 @functools.cache
@@ -81,14 +96,21 @@ def read(path, name):
 
 
 def unknown(name, known, call):
-    """A sentence if no problem has this name, else ''."""
+    """What becomes of a call if no problem has this name, else None."""
     if not isinstance(name, str):
-        return f"The first argument is the name of a problem, in quotes, as in {call}."
-    if name in known:
-        return ""
-    close = difflib.get_close_matches(name, known, 2, 0.5)
-    did = f"Did you mean {' or '.join(close)}?" if close else f"There are {', '.join(known)}."
-    return f'There is no problem called "{name}". {did}'
+        sentence = f"The first argument is the name of a problem, in quotes, as in {call}."
+    elif name in known:
+        return None
+    else:
+        close = difflib.get_close_matches(name, known, 2, 0.5)
+        did = f"Did you mean {' or '.join(close)}?" if close else f"There are {', '.join(known)}."
+        sentence = f'There is no problem called "{name}". {did}'
+    return Judged("error", paragraphs(sentence))
+
+
+def not_tried(name, why):
+    """What becomes of a call whose answer can't be tried."""
+    return Judged("error", paragraphs(f"{name}: not tried. {why}"))
 
 
 def numbered(code):

@@ -42,7 +42,7 @@ def simulated(exercise, hypothesis):
         if exercise.in_words:
             return message.in_words(case, result).tolist()
         if exercise.library == "torch":
-            return _tensors(result, next(arg for arg in args if hasattr(arg, "detach")))
+            return _tensors(result, _widest([arg for arg in args if hasattr(arg, "detach")]))
         return cast(result, args) if exercise.dtype == "input" else result
 
     return function
@@ -55,6 +55,11 @@ def _dtype(arg):
         if hasattr(arg, "detach") and arg.is_floating_point()
         else ""
     )
+
+
+def _widest(tensors):
+    """The first of the widest floating tensors, or the first tensor."""
+    return max(tensors, key=lambda one: one.is_floating_point() * one.dtype.itemsize)
 
 
 def _tensors(result, like):
@@ -100,6 +105,8 @@ def verdict(exercise, hypothesis):
     found = [{mistake.name for mistake in chosen} for chosen in finding.sets]
     if not message.names(finding) and is_blank(exercise, hypothesis):
         return "blank"
+    if set(message.names(finding)) == names:  # one of them may be named by its aspect
+        return "exact"
     if finding.generic or names not in found:
         fewer = finding.explained and set(finding.generic) <= FORM and len(found[0]) < len(names)
         return "simpler" if fewer and not finding.correct else f"called {message.names(finding)}"

@@ -9,10 +9,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..sandbox.call import Clock, call, call_unguarded
+from ..model import ONE_MISTAKE, OTHERWISE, RIGHT
+from ..sandbox.answer import read_answer
+from ..sandbox.call import Clock, Outcome, call, call_unguarded
 from ..sandbox.statements import remember
 from .message import argument, error_lines, indented, rows
-from .problem_pages import SHOWN, numbered, pages, paragraphs, unknown
+from .problem_pages import SHOWN, Judged, not_tried, numbered, pages, paragraphs, unknown
 
 LINES = re.compile(r"(?P<numbers>\d+(?:, \d+)*): (?P<why>.+)")
 MISTAKE = re.compile(r"`(?P<code>[^`]+)`: (?P<does>.+)")
@@ -100,20 +102,38 @@ def repair(name, line=None, new=None):
 
 def repaired(name, line=None, new=None):
     """What repair prints."""
-    problem = unknown(name, listings(), 'repair("ring_step")')
-    if problem:
-        return paragraphs(problem)
+    return judged(name, line, new).text
+
+
+def judged(name, line=None, new=None):
+    """What becomes of a call; what it shows is the line's number, and then what the listing makes
+    of the cases.
+    """
+    if problem := unknown(name, listings(), 'repair("ring_step")'):
+        return problem
     listing = listings()[name]
     if line is None and new is None:
-        return _asked(listing)
+        return Judged("not attempted", _asked(listing))
     if isinstance(line, str) and isinstance(new, int):
         line, new = new, line
     sentence = _unusable(listing, line, new)
     if sentence:
-        return paragraphs(f"{name}: not tried. {sentence}")
+        return not_tried(name, sentence)
     if new is None:
-        return _about_the_line(listing, line)
+        return _shows(line, "incorrect", _about_the_line(listing, line))
     return _judged(listing, line, new)
+
+
+def _shows(line, status, text, found=()):
+    return Judged(status, text, (Outcome(read_answer(int(line))), *found))
+
+
+def level(name, shown):
+    """The level of what a call has shown: the right line with a wrong repair is one mistake."""
+    listing, [line, *found] = listings()[name], shown
+    if len(found) == len(listing.cases) and _first_wrong(listing, found) is None:
+        return RIGHT
+    return ONE_MISTAKE if line.answer.pieces[0].values == listing.line else OTHERWISE
 
 
 def _asked(listing):
@@ -166,18 +186,24 @@ def _judged(listing, line, new):
     try:
         tree = ast.parse(listing.changed(line, new))
     except SyntaxError as error:
-        return paragraphs(
+        text = (
             f"{name}: not yet. With this line, the listing isn't Python any more: {error.msg}"
             f" (line {error.lineno})."
         )
+        return _shows(line, "error", paragraphs(text))
     if ast.dump(tree) == ast.dump(ast.parse(listing.page.code("Listing"))):
-        return paragraphs(
-            f"{name}: not yet. This is line {line} as it stands. {_line_or_none(listing, line)}"
-        )
+        text = f"{name}: not yet. This is line {line} as it stands. {_line_or_none(listing, line)}"
+        return _shows(line, "incorrect", paragraphs(text))
     found = listing.outcomes(line, new)
     at = _first_wrong(listing, found)
     if at is None:
-        return _right(listing, line, new)
+        return _shows(line, "correct", _right(listing, line, new), found)
+    status = "error" if found[at].failure and line == listing.line else "incorrect"
+    return _shows(line, status, _not_yet(listing, line, found, at), found)
+
+
+def _not_yet(listing, line, found, at):
+    name = listing.page.name
     if line != listing.line:
         return paragraphs(f"{name}: not yet. {_why_right(listing, line)}")
     lead = f"{name}: not yet. Line {line} is the wrong one, but this doesn't repair it."

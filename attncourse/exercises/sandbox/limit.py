@@ -99,10 +99,14 @@ class Limit:
     def __exit__(self, *unused):
         self.base = None
         sys.settrace(self.before)
+        hook = self.hook if self.over else sys.unraisablehook
+        # Of an alarm that another thread takes too late Python says "ignored due to race condition",
+        # with all the errors of an endless recursion as its context.
+        sys.unraisablehook = _ignore
         self.stop()
         if self.over:
             sys.setrecursionlimit(sys.getrecursionlimit() - MORE_ROOM)
-            sys.unraisablehook = self.hook
+        sys.unraisablehook = hook
         self.meter.over()
 
     def look(self, event, frame):
@@ -150,7 +154,9 @@ class Limit:
 
 
 def _ignore(unraisable):
-    """In place of a hook that would itself be ended, and so be called again."""
+    """In place of a hook that would itself be ended, and so be called again, or that has nothing to
+    say to anybody.
+    """
 
 
 def _raise_time_up(*unused):

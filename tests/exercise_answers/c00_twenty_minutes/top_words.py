@@ -179,3 +179,9 @@ def words_by_the_default_sort(weights, words, count):
 @answers.wrong("equals in no fixed order")
 def words_by_the_default_sort_reversed(weights, words, count):
     return [words[i] for i in np.argsort(weights)[::-1][:count]]
+
+
+@answers.wrong("first of equals repeated")
+def words_by_list_index(weights, words, count):
+    weights = weights.tolist()
+    return [words[weights.index(weight)] for weight in sorted(weights, reverse=True)[:count]]

@@ -93,3 +93,63 @@ def weights_of_words(x):
 @answers.wrong("diagonal set to 0")
 def without_the_diagonal(x):
     return scores_of(x, W_Q, W_K) * (1 - np.eye(x.shape[-2]))
+
+
+@answers.wrong("agreement only for a noun and an adjective")
+def agreement_of_pairs(x):
+    noun, adjective, number = x[..., 0], x[..., 1], x[..., 3]
+    pairs = noun[..., :, None] * adjective[..., None, :]
+    return pairs * (2 + number[..., :, None] * number[..., None, :])
+
+
+@answers.wrong("agreement only for nouns")
+def agreement_of_nouns(x):
+    noun, adjective, number = x[..., 0], x[..., 1], x[..., 3]
+    keys = 2 * adjective[..., None, :] + number[..., :, None] * number[..., None, :]
+    return noun[..., :, None] * keys
+
+
+@answers.wrong("verbs look for adjectives")
+def verbs_ask(x):
+    return scores_of(x, [[0, 0], [0, 0], [2, 0], [0, 1]], W_K)
+
+
+@answers.wrong("nouns look for verbs")
+def verbs_found(x):
+    return scores_of(x, W_Q, [[0, 0], [0, 0], [1, 0], [0, 1]])
+
+
+@answers.wrong("no matrices")
+def words_as_they_are(x):
+    return x @ x.mT
+
+
+def rules(x):
+    """Where a noun meets an adjective, and the product of the numbers."""
+    noun, adjective, number = x[..., 0], x[..., 1], x[..., 3]
+    pairs = noun[..., :, None] * adjective[..., None, :]
+    return pairs, number[..., :, None] * number[..., None, :]
+
+
+@answers.wrong("adjectives look for nouns too")
+def found_both_ways(x):
+    pairs, agreement = rules(x)
+    return 2 * (pairs + pairs.mT) + agreement
+
+
+@answers.wrong("disagreement costs nothing")
+def only_agreement_counts(x):
+    pairs, agreement = rules(x)
+    return 2 * pairs + np.maximum(agreement, 0)
+
+
+@answers.wrong("words without a number compared")
+def numbers_compared(x):
+    number = x[..., 3]
+    return 2 * rules(x)[0] + np.where(number[..., :, None] == number[..., None, :], 1, -1)
+
+
+@answers.wrong("2 only where the numbers agree")
+def only_its_own_adjectives(x):
+    pairs, agreement = rules(x)
+    return 2 * pairs * (agreement > 0) + agreement

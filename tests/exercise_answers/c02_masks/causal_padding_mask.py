@@ -111,7 +111,7 @@ answers.wrong(
 )
 
 
-@answers.wrong("a slice from -0")
+@answers.wrong("a slice at -0")
 def causal_padding_cut_from_the_end(lengths, n):
     mask = np.broadcast_to(np.tri(n, dtype=bool), (len(lengths), 1, n, n)).copy()
     for row, length in zip(mask, lengths):

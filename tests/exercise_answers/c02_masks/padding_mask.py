@@ -82,7 +82,7 @@ for names, function in (
     answers.wrong(*names, function=function)
 
 
-@answers.wrong("a slice from -0")
+@answers.wrong("a slice at -0")
 def padding_cut_from_the_end(lengths, n_k):
     mask = np.ones((len(lengths), 1, n_k), bool)
     for row, length in zip(mask, lengths):
@@ -118,3 +118,11 @@ def padding_by_the_last_keys(lengths, n_k):
 def padding_by_positions_in_one_byte(lengths, n_k):
     position = np.arange(n_k).astype(np.uint8)
     return position[None, None] < lengths[:, None, None]
+
+
+@answers.wrong("a slice at -0")
+def padding_by_all_but_the_last_keys(lengths, n_k):
+    mask = np.zeros((len(lengths), 1, n_k), dtype=bool)
+    for b, m in enumerate(lengths):
+        mask[b, 0, : -(n_k - m)] = True
+    return mask

@@ -259,3 +259,15 @@ def log_softmax_with_a_low_number(scores, axis=-1):
 def logarithms_added(scores, axis=-1):
     shifted = scores - scores.max(axis=axis, keepdims=True)
     return shifted - np.log(np.exp(shifted)).sum(axis=axis, keepdims=True)
+
+
+@answers.wrong("sum over the last axis whatever axis says")
+def log_softmax_summed_over_the_last_axis(scores, axis=-1):
+    shifted = scores - scores.max(axis=axis, keepdims=True)
+    return shifted - np.log(np.exp(shifted).sum(axis=-1, keepdims=True))
+
+
+@answers.wrong("maximum over the last axis whatever axis says")
+def log_softmax_shifted_along_the_last_axis(scores, axis=-1):
+    shifted = scores - scores.max(axis=-1, keepdims=True)
+    return shifted - np.log(np.exp(shifted).sum(axis=axis, keepdims=True))

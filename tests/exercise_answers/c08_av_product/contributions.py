@@ -157,3 +157,8 @@ answers.wrong(
         np.einsum("...ij,...jc->...icj", weights, value) / weights.shape[-1]
     ),
 )
+
+
+@answers.wrong("new axis of the weights before the keys")
+def parts_of_features(weights, value):
+    return weights[..., None, :] * value

@@ -145,7 +145,7 @@ def blocks_that_end_in_time(n, block_q, block_k):
     )
 
 
-@answers.wrong("as many key blocks as query blocks")
+@answers.wrong("half of the table and its diagonal")
 def blocks_of_half_the_table(n, block_q, block_k):
     rows, columns = math.ceil(n / block_q), math.ceil(n / block_k)
     return (rows * columns + min(rows, columns)) // 2
@@ -162,7 +162,7 @@ def blocks_returned_too_early(n, block_q, block_k):
         return -(-min(first + block_q, n) // block_k)
 
 
-@answers.wrong("as many key blocks as query blocks")
+@answers.wrong("half of the table and its diagonal")
 def blocks_of_rows_with_a_diagonal(n, block_q, block_k):
     return math.ceil(n / block_q) * (math.ceil(n / block_k) + 1) // 2
 

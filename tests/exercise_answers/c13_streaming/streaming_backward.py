@@ -310,3 +310,18 @@ def n_features(query, key):
 
 for roots in ((n_keys, n_keys), (n_features, n_keys)):
     answers.wrong("another size under the root", function=backward_with_roots(*roots))
+
+
+@answers.wrong("power of 2 instead of e")
+def backward_by_powers_of_2(query, key, value, output, lse, grad_output, block_size):
+    scale = query.shape[-1] ** -0.5
+    grads = [np.zeros_like(array) for array in (query, key, value)]
+    delta = (output * grad_output).sum(axis=-1, keepdims=True)
+    for start in range(0, key.shape[-2], block_size):
+        at = np.s_[..., start : start + block_size, :]
+        weights = np.exp2(query @ key[at].mT * scale - lse[..., None])
+        grad_scores = weights * (grad_output @ value[at].mT - delta) * scale
+        grads[0] += grad_scores @ key[at]
+        grads[1][at] = grad_scores.mT @ query
+        grads[2][at] = weights.mT @ grad_output
+    return tuple(grads)

@@ -121,3 +121,25 @@ answers.wrong("product instead of sum", function=launched("product"))
 answers.wrong("nothing written", function=launched("no store"))
 answers.wrong("no Triton kernel launched", function=lambda x, y, block: x + y)
 answers.wrong("place inside the block masked", function=launched("place in the block masked"))
+
+
+@triton.jit
+def placed_kernel(x_ptr, y_ptr, out_ptr, n, apart, BLOCK: tl.constexpr):
+    b = tl.program_id(0)
+    at = b * (BLOCK if apart == 1 else 1) + tl.arange(0, BLOCK) * apart
+    total = tl.load(x_ptr + at, mask=at < n) + tl.load(y_ptr + at, mask=at < n)
+    tl.store(out_ptr + at, total, mask=at < n)
+
+
+@answers.wrong("as many programs as a block has places")
+def sum_by_block_programs(x, y, block):
+    out = torch.empty_like(x)
+    placed_kernel[(block,)](x, y, out, len(x), 1, BLOCK=block)
+    return out
+
+
+@answers.wrong("places of a program a block apart")
+def sum_of_spread_places(x, y, block):
+    out = torch.zeros_like(x)
+    placed_kernel[(triton.cdiv(len(x), block),)](x, y, out, len(x), block, BLOCK=block)
+    return out

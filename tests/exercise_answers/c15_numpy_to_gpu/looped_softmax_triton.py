@@ -163,3 +163,40 @@ for number, (name, function) in enumerate(
 ):
     function.__name__ = f"softmax_{number}"
     answers.wrong(name, function=function)
+
+
+@triton.jit
+def two_loops_kernel(
+    x_ptr, out_ptr, n, stride, BLOCK: tl.constexpr, BEGIN: tl.constexpr, TURNED: tl.constexpr
+):
+    start = tl.program_id(0) * stride
+    highest, total = -float("inf"), 0.0
+    for first in range(0, n, BLOCK):
+        at = first + tl.arange(0, BLOCK)
+        x = tl.load(x_ptr + start + at, mask=at < n, other=-float("inf"))
+        new = tl.maximum(highest, tl.max(x, axis=0))
+        factor = tl.exp(new - highest) if TURNED else tl.exp(highest - new)
+        total = total * factor + tl.sum(tl.exp(x - new), axis=0)
+        highest = new
+    for first in range(BEGIN, n, BLOCK):
+        at = first + tl.arange(0, BLOCK)
+        x = tl.load(x_ptr + start + at, mask=at < n)
+        tl.store(out_ptr + start + at, tl.exp(x - highest) / total, mask=at < n)
+
+
+def in_two_loops(stride=None, begins=False, turned=False):
+    def softmax(scores, block):
+        out, (rows, n) = torch.empty_like(scores), scores.shape
+        apart = {None: n, "block": block, "one": 1}[stride]
+        begin = block if begins else 0
+        two_loops_kernel[(rows,)](scores, out, n, apart, BLOCK=block, BEGIN=begin, TURNED=turned)
+        return out
+
+    return softmax
+
+
+answers.right(in_two_loops())
+answers.wrong("first block not written", function=in_two_loops(begins=True))
+answers.wrong("NaN from the first block on", function=in_two_loops(turned=True))
+answers.wrong("block's length taken for the row's stride", function=in_two_loops("block"))
+answers.wrong("row's number without the stride", function=in_two_loops("one"))

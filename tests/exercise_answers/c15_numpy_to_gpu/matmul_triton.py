@@ -200,6 +200,8 @@ def wrong_kernel(a_ptr, b_ptr, out_ptr, m, n, k, BLOCK: tl.constexpr, HOW: tl.co
         elif HOW == "half for half":
             part = tl.dot(a, b, input_precision="ieee").to(out_ptr.dtype.element_ty)
             total = (total.to(out_ptr.dtype.element_ty) + part).to(tl.float32)
+        elif HOW == "half sum":
+            total = (total + tl.dot(a, b, input_precision="ieee")).to(tl.float16).to(tl.float32)
         elif HOW == "half parts":
             part = tl.dot(a, b, input_precision="ieee").to(out_ptr.dtype.element_ty)
             total += part.to(tl.float32)
@@ -291,6 +293,7 @@ for number, (names, function) in enumerate(
         ),
         (["sums in half precision"], launched("half")),
         (["sums in half precision"], launched("half", block=32)),
+        (["sums in half precision"], launched("half sum")),
         (["sums in half precision"], launched("half for half")),
         (["sums in half precision"], launched("half for half", block=32)),
         (["sums in half precision"], launched("stored in half", block=32)),
@@ -347,3 +350,14 @@ def matmul_of_torch(a, b):
 def matmul_with_a_dummy(a, b):
     tiles_of(16)(a, b)
     return torch.matmul(a, b)
+
+
+@answers.wrong("a matrix's strides swapped")
+def matmul_with_strides_of_a_swapped(a, b):
+    (m, k), n = a.shape, b.shape[1]
+    out = a.new_empty(m, n)
+    grid = (triton.cdiv(m, 16) * triton.cdiv(n, 32),)
+    strided_kernel[grid](
+        a, b, out, m, n, k, *a.stride()[::-1], *b.stride(), ROWS=16, COLUMNS=32, INNER=64
+    )
+    return out

@@ -140,3 +140,18 @@ for number, (name, function) in enumerate(
 ):
     function.__name__ = f"gradient_{number}"
     answers.wrong(name, function=function)
+
+
+@triton.jit
+def late_kernel(x_ptr, w_ptr, grad_ptr, out_ptr, n, BLOCK: tl.constexpr):
+    columns = tl.program_id(1) * BLOCK + tl.arange(0, BLOCK)
+    at, mask = tl.program_id(0) * n + columns, columns < n
+    gradient = tl.load(grad_ptr + at, mask=mask) * tl.load(w_ptr + columns, mask=mask)
+    tl.store(out_ptr + at, tl.maximum(gradient, 0.0), mask=mask)
+
+
+@answers.wrong("sign of the gradient instead of the product's")
+def gradient_through_a_relu(x, w, grad_output, block):
+    out, (rows, n) = torch.empty_like(x), x.shape
+    late_kernel[(rows, triton.cdiv(n, block))](x, w, grad_output, out, n, BLOCK=block)
+    return out

@@ -154,3 +154,31 @@ for number, (name, function) in enumerate(
 ):
     function.__name__ = f"products_{number}"
     answers.wrong(name, function=function)
+
+
+@triton.jit
+def factors_kernel(x_ptr, w_ptr, out_ptr, n, BLOCK: tl.constexpr, HOW: tl.constexpr):
+    i, columns = tl.program_id(0), tl.program_id(1) * BLOCK + tl.arange(0, BLOCK)
+    x = tl.load(x_ptr + i * n + columns, mask=columns < n)
+    w = tl.load(w_ptr + columns, mask=columns < n)
+    if HOW == "w":
+        kept = x * tl.maximum(w, 0.0)
+    elif HOW == "both":
+        kept = tl.maximum(x, 0.0) * tl.maximum(w, 0.0)
+    else:
+        kept = tl.where(x * w > 0, x, 0.0)
+    tl.store(out_ptr + i * n + columns, kept, mask=columns < n)
+
+
+def by_factors(how):
+    def products(x, w, block):
+        out, (rows, n) = torch.empty_like(x), x.shape
+        factors_kernel[(rows, triton.cdiv(n, block))](x, w, out, n, BLOCK=block, HOW=how)
+        return out
+
+    return products
+
+
+answers.wrong("ReLU before the product", function=by_factors("w"))
+answers.wrong("ReLU before the product", function=by_factors("both"))
+answers.wrong("a factor instead of the product", function=by_factors("x"))

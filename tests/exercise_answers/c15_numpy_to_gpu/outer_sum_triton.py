@@ -155,3 +155,50 @@ def table_a_block_apart(x, y, block):
     out = x.new_empty(len(x), len(y))
     far_kernel[(len(x),)](x, y, out, len(x), len(y), block, BLOCK=block)
     return out
+
+
+@triton.jit
+def astray_kernel(
+    x_ptr,
+    y_ptr,
+    out_ptr,
+    m,
+    n,
+    down,
+    across,
+    rows,
+    columns,
+    BLOCK: tl.constexpr,
+    FLIP: tl.constexpr,
+):
+    i = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    j = tl.program_id(1) * BLOCK + tl.arange(0, BLOCK)
+    x, y = tl.load(x_ptr + i, mask=i < m), tl.load(y_ptr + j, mask=j < n)
+    total = x[None, :] + y[:, None] if FLIP else x[:, None] + y[None, :]
+    place = i[:, None] * down + j[None, :] * across
+    tl.store(out_ptr + place, total, mask=(i < rows)[:, None] & (j < columns)[None, :])
+
+
+def astray(steps=lambda m, n, block: (n, 1), ends=lambda m, n: (m, n), flip=False):
+    """The table with other strides, another mask, or rows for columns inside a tile."""
+
+    def table(x, y, block):
+        (m,), (n,), out = x.shape, y.shape, x.new_empty(len(x), len(y))
+        grid = triton.cdiv(m, block), triton.cdiv(n, block)
+        sizes = *steps(m, n, block), *ends(m, n)
+        astray_kernel[grid](x, y, out, m, n, *sizes, BLOCK=block, FLIP=flip)
+        return out
+
+    return table
+
+
+answers.right(astray())
+for name, steps in {
+    "number of rows taken for the row's stride": lambda m, n, block: (m, 1),
+    "block's length taken for the row's stride": lambda m, n, block: (block, 1),
+    "row's number without the stride": lambda m, n, block: (1, 1),
+    "table stored column by column": lambda m, n, block: (1, n),
+}.items():
+    answers.wrong(name, function=astray(steps))
+answers.wrong("m and n swapped in the mask", function=astray(ends=lambda m, n: (n, m)))
+answers.wrong("x and y exchanged inside a tile", function=astray(flip=True))

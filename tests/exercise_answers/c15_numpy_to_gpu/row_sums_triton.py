@@ -127,3 +127,27 @@ for number, (name, function) in enumerate(
 ):
     function.__name__ = f"sums_{number}"
     answers.wrong(name, function=function)
+
+
+@triton.jit
+def astray_kernel(x_ptr, out_ptr, n, begin, across, along, BLOCK: tl.constexpr):
+    i, total = tl.program_id(0), 0.0
+    for first in range(begin, n, BLOCK):
+        columns = first + tl.arange(0, BLOCK)
+        x = tl.load(x_ptr + i * across + columns * along, mask=columns < n, other=0.0)
+        total += tl.sum(x, axis=0)
+    tl.store(out_ptr + i, total)
+
+
+@answers.wrong("first block of a row left out")
+def sums_from_the_second_block(x, block):
+    out, n = x.new_empty(len(x)), x.shape[1]
+    astray_kernel[(len(x),)](x, out, n, block, n, 1, BLOCK=block)
+    return out
+
+
+@answers.wrong("places of a column added")
+def sums_of_columns(x, block):
+    out, n = x.new_empty(len(x)), x.shape[1]
+    astray_kernel[(len(x),)](x, out, n, 0, 1, n, BLOCK=block)
+    return out

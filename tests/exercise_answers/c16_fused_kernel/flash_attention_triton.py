@@ -453,6 +453,7 @@ def short_kernel(
     D: tl.constexpr,
     CAUSAL: tl.constexpr,
     HOW: tl.constexpr,
+    LOW: tl.constexpr,
     B: tl.constexpr = 16,
 ):
     rows, features = tl.program_id(0) * B + tl.arange(0, B), tl.arange(0, D)
@@ -469,9 +470,13 @@ def short_kernel(
         v = tl.load(v_ptr + place, mask=columns[:, None] < n, other=0.0)
         scores = tl.dot(q, tl.trans(k)) * scale
         if HOW != "keys of zeros":
-            scores = tl.where(columns[None, :] < n, scores, -float("inf"))
-        if CAUSAL:
-            scores = tl.where(columns[None, :] <= rows[:, None], scores, -float("inf"))
+            scores = tl.where(columns[None, :] < n, scores, LOW)
+        if CAUSAL and HOW == "earlier keys":
+            scores = tl.where(columns[None, :] < rows[:, None], scores, LOW)
+        elif CAUSAL and HOW == "later keys":
+            scores = tl.where(columns[None, :] > rows[:, None], scores, LOW)
+        elif CAUSAL:
+            scores = tl.where(columns[None, :] <= rows[:, None], scores, LOW)
         new = tl.maximum(highest, tl.max(scores, 1))
         factor, powers = tl.exp(highest - new), tl.exp(scores - new[:, None])
         total = total * factor + tl.sum(powers, 1)
@@ -479,19 +484,21 @@ def short_kernel(
         if HOW == "in every block":
             output = output / total[:, None]
         highest = new
-    if HOW == "at the end" or HOW == "keys of zeros":
+    if HOW != "never" and HOW != "in every block":
         output = output / total[:, None]
     tl.store(o_ptr + at, output, mask=rows[:, None] < n)
 
 
-def divided(how):
-    """A kernel whose weights are as narrow as the values, and whose sums aren't."""
+def divided(how, low=-float("inf")):
+    """A kernel whose weights are as narrow as the values, and whose sums aren't; hidden scores are
+    low.
+    """
 
     def flash(query, key, value, is_causal):
         query, key, value = query.contiguous(), key.contiguous(), value.contiguous()
         (batch, heads, n, d), out = query.shape, torch.empty_like(query)
         short_kernel[(triton.cdiv(n, 16), batch * heads)](
-            query, key, value, out, n, d**-0.5, D=d, CAUSAL=is_causal, HOW=how
+            query, key, value, out, n, d**-0.5, D=d, CAUSAL=is_causal, HOW=how, LOW=low
         )
         return out
 
@@ -502,3 +509,5 @@ answers.right(divided("at the end"))
 answers.wrong("not divided by the sum", function=divided("never"))
 answers.wrong("padding counted as zeros", function=divided("keys of zeros"))
 answers.wrong("divided in every block", function=divided("in every block"))
+answers.wrong("diagonal excluded", function=divided("earlier keys", -1.0e30))
+answers.wrong("mask inverted", function=divided("later keys", -1.0e30))

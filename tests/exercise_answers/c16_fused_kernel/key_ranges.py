@@ -238,3 +238,40 @@ def ranges_of_a_half_open_block(first, last, n_k, block_k, left, right):
     if edge <= whole:
         whole = edge = start
     return start, whole, edge, end
+
+
+@answers.wrong("edge not rounded")
+def ranges_of_an_edge_inside_a_block(first, last, n_k, block_k, left, right):
+    start = 0 if left is None else max(0, first - left) // block_k * block_k
+    end = n_k if right is None else min(n_k, last + right + 1)
+    whole = 0 if left is None else -(-max(0, last - left) // block_k) * block_k
+    edge = n_k if right is None else min(n_k, first + right + 1)
+    return (start, whole, edge, end) if whole < edge else (start, start, start, end)
+
+
+@answers.wrong("edge not rounded", "another place where no block is whole")
+def ranges_of_an_edge_inside_a_block_after_max(first, last, n_k, block_k, left, right):
+    start = 0 if left is None else max(0, first - left) // block_k * block_k
+    end = n_k if right is None else min(n_k, last + right + 1)
+    whole = 0 if left is None else -(-max(0, last - left) // block_k) * block_k
+    edge = n_k if right is None else min(n_k, first + right + 1)
+    return start, whole, max(whole, edge), end
+
+
+@answers.wrong("whole not rounded")
+def ranges_of_a_whole_inside_a_block(first, last, n_k, block_k, left, right):
+    start = 0 if left is None else max(0, first - left) // block_k * block_k
+    end = n_k if right is None else min(n_k, last + right + 1)
+    whole = 0 if left is None else max(0, last - left)
+    edge = (n_k if right is None else min(n_k, first + right + 1)) // block_k * block_k
+    return (start, whole, edge, end) if whole < edge else (start, start, start, end)
+
+
+@answers.wrong("no limit treated as the number of keys")
+def ranges_of_n_k_for_none(first, last, n_k, block_k, left, right):
+    left, right = n_k if left is None else left, n_k if right is None else right
+    start = max(0, first - left) // block_k * block_k
+    end = min(n_k, last + right + 1)
+    whole = -(-max(0, last - left) // block_k) * block_k
+    edge = min(n_k, first + right + 1) // block_k * block_k
+    return (start, whole, edge, end) if whole < edge else (start, start, start, end)

@@ -217,3 +217,34 @@ def cut_in_float32(x):
     largest = np.abs(wide).max(axis=-1, keepdims=True)
     scale = np.where(largest == 0, np.float32(1), largest / np.float32(127))
     return (wide / scale).astype(np.int8), scale.astype(x.dtype)
+
+
+def only_half_widened(x):
+    """(x, scale) in float32 if x is float16, and in x's dtype otherwise."""
+    wide = x.astype(np.float32) if x.dtype == np.float16 else x
+    largest = np.abs(wide).max(axis=-1, keepdims=True)
+    return wide, np.where(largest == 0, 1, largest / 127)
+
+
+@answers.wrong("fraction cut off")
+def cut_where_only_half_is_widened(x):
+    wide, scale = only_half_widened(x)
+    return (wide / scale).astype(np.int8), scale.astype(x.dtype)
+
+
+@answers.wrong("rounded down")
+def down_where_only_half_is_widened(x):
+    wide, scale = only_half_widened(x)
+    return np.floor(wide / scale).astype(np.int8), scale.astype(x.dtype)
+
+
+@answers.wrong("x rounded before the division")
+def rounded_too_early(x):
+    wide, scale = only_half_widened(x)
+    return (np.round(wide) / scale).astype(np.int8), scale.astype(x.dtype)
+
+
+@answers.wrong("x rounded before the division")
+def rounded_twice(x):
+    wide, scale = only_half_widened(x)
+    return np.round(np.round(wide) / scale).astype(np.int8), scale.astype(x.dtype)

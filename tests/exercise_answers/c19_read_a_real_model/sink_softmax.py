@@ -219,3 +219,18 @@ def sink_subtracted_before_the_maximum(scores, sink):
     highest = np.where(np.isneginf(highest), 0, highest).astype(scores.dtype)
     powers = np.exp(left - highest)
     return powers / (1 + powers.sum(axis=-1, keepdims=True))
+
+
+@answers.wrong("no exponential of the sink")
+def sink_added_itself(scores, sink):
+    b = sink[:, None, None]
+    powers = np.exp(scores - np.maximum(scores.max(axis=-1, keepdims=True), b))
+    return powers / (b + powers.sum(axis=-1, keepdims=True))
+
+
+@answers.wrong("no exponential of the sink")
+def sink_added_shifted(scores, sink):
+    b = sink[:, None, None]
+    m = np.maximum(scores.max(axis=-1, keepdims=True), b)
+    powers = np.exp(scores - m)
+    return powers / (b - m + powers.sum(axis=-1, keepdims=True))

@@ -27,6 +27,11 @@ def added(weights, words):
     return np.array([weights[words == word].sum() for word in words])
 
 
+def first_of(weights, positions):
+    """For each of these positions the first one of its weight."""
+    return np.array([np.flatnonzero(weights == weights[i])[0] for i in positions], int)
+
+
 def later_first(sizes):
     """The positions by size, the later of equals first."""
     return np.lexsort((-np.arange(len(sizes)), sizes))

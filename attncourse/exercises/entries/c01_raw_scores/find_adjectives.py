@@ -29,6 +29,16 @@ def in_one(w):
     return w.sum(axis=1, keepdims=True)
 
 
+def found(x):
+    """1 where a noun asks and an adjective is the key."""
+    return x[..., :, None, 0] * x[..., None, :, 1]
+
+
+def agreement(x, of=np.multiply):
+    """The product of the numbers of each two words, or another function of them."""
+    return of(x[..., :, None, 3], x[..., None, :, 3])
+
+
 def without_itself(scores):
     return np.where(np.eye(scores.shape[-1], dtype=bool), 0, scores)
 

@@ -1,4 +1,14 @@
-from ...families.programs import MULTIPLE, SHORTER, first_block_again, listed, sized  # noqa: F401, for the page
+import numpy as np
+
+from ...families.programs import (  # noqa: F401, for the page
+    MULTIPLE,
+    SHORTER,
+    blocks_in,
+    first_block_again,
+    first_columns,
+    listed,
+    sized,
+)
 from ...families.tiles import BLANKS, BY_KERNEL, by_a_kernel  # noqa: F401, for the page
 from ...model import PLAIN
 from ...pages import written
@@ -9,6 +19,12 @@ def add_triton(x, y, block):
     total = a + b  #: the sums
     output = total
     return output
+
+
+def spread(output, block, blank):
+    """Each program handles places that are a block apart."""
+    at = np.add.outer(np.arange(blocks_in(len(output), block)), np.arange(block) * block)
+    return np.where(np.isin(np.arange(len(output)), at), output, blank)
 
 
 def _cases():

@@ -1,7 +1,15 @@
 import numpy as np
 
 from ...families.kernel_costs import kernel_costs
-from ...families.programs import blocks_in, first_rows, listed, matrices, rows_from, whole_blocks  # noqa: F401, for the page
+from ...families.programs import (  # noqa: F401, for the page
+    blocks_in,
+    first_rows,
+    listed,
+    matrices,
+    rows_from,
+    rows_to,
+    whole_blocks,
+)
 from ...families.tiles import BLANKS, BY_KERNEL, blocks_of, by_a_kernel  # noqa: F401, for the page
 from ...families.triton_launches import kernel_device
 from ...model import HUGE, PLAIN, Case

@@ -88,6 +88,13 @@ def rows_apart(array, apart):
     return array.ravel()[at] if at.max() < array.size else out_of_bounds()
 
 
+def strides_swapped(array):
+    """What is read if the strides of the rows and of the columns are exchanged."""
+    across, along = (stride // array.itemsize for stride in array.strides)
+    at = np.arange(len(array))[:, None] * along + np.arange(array.shape[1]) * across
+    return array.ravel(order="K")[at] if at.max() < array.size else out_of_bounds()
+
+
 def written_apart(output, block, blank):
     """The output's rows are written m numbers apart, tile after tile."""
     m, n = output.shape

@@ -10,7 +10,7 @@ from ...families.programs import (  # noqa: F401, for the page
     sized,
     whole_blocks,
 )
-from ...families.tiles import BLANKS, BY_KERNEL, by_a_kernel  # noqa: F401, for the page
+from ...families.tiles import BLANKS, BY_KERNEL, by_a_kernel, out_of_bounds  # noqa: F401, for the page
 from ...model import PLAIN, SQUARE
 from ...pages import written
 
@@ -30,6 +30,27 @@ def on_the_diagonal(output, block, blank):
 def column_by_column(output):
     """Entry (i, j) is stored at place j * rows + i."""
     return output.T.ravel().reshape(output.shape)
+
+
+def in_rows(i, j, m, n):
+    return i * n + j
+
+
+def inside(i, j, m, n):
+    return (i < m) & (j < n)
+
+
+def tiled(x, y, block, blank, place=in_rows, mask=inside, table=np.add.outer):
+    """The table written tile after tile, each entry of a tile to its place if the mask lets it."""
+    (m,), (n,), flat = x.shape, y.shape, np.full(len(x) * len(y), blank)
+    x, y = (np.pad(array, (0, -len(array) % block)) for array in (x, y))
+    for i in np.split(np.arange(len(x)), len(x) // block):
+        for j in np.split(np.arange(len(y)), len(y) // block):
+            at, written = place(i[:, None], j, m, n), mask(i[:, None], j, m, n)
+            if at[written].max(initial=0) >= flat.size:
+                out_of_bounds()
+            flat[at[written]] = table(x[i], y[j])[written]
+    return flat.reshape(m, n)
 
 
 def _cases():

@@ -9,7 +9,7 @@ from ...families.programs import (  # noqa: F401, for the page
     rows_from,
     whole_blocks,
 )
-from ...families.tiles import BLANKS, BY_KERNEL, blocks_of, by_a_kernel  # noqa: F401, for the page
+from ...families.tiles import BLANKS, BY_KERNEL, blocks_of, by_a_kernel, out_of_bounds  # noqa: F401, for the page
 from ...model import PLAIN
 from ...pages import written
 
@@ -34,6 +34,13 @@ def first_again(x, block, masked):
     for start in range(0, n, block):
         total = total + x[:, : min(block, n - start) if masked else block].sum(axis=-1)
     return total
+
+
+def columns_of(x):
+    """What is read if the place is taken for columns * n + i."""
+    rows, n = x.shape
+    at = np.arange(n) * n + np.arange(rows)[:, None]
+    return x.ravel()[at] if at.max() < x.size else out_of_bounds()
 
 
 def in_one_place(sums, blank):

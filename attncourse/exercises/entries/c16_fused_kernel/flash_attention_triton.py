@@ -53,6 +53,17 @@ def hidden(scores, is_causal, seen=lambda key, query: key <= query, fill=-np.inf
     return np.where(seen(places, places[:, None]), scores, fill) if is_causal else scores
 
 
+def all_hidden(output, value, is_causal, query, end, step):
+    """The query that sees nothing, if hidden scores are one low number: all keys before `end` count
+    alike, with the zeros behind them up to a multiple of `step`.
+    """
+    read = min(value.shape[-2], end)
+    mean = value[..., :read, :].sum(axis=-2) / (-(-read // step) * step)
+    if is_causal:
+        output[..., query, :] = mean
+    return output
+
+
 def reach(query, rows, columns):
     """Where the blocks of keys end that reach as far as the query's block of queries, if it has
     rows.

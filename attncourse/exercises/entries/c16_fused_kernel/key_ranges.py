@@ -59,6 +59,8 @@ def _cases():
         Case(beyond, (28, 31, 32, 4, 3, 6)),
         Case(beyond, (12, 15, 18, 4, 2, 9)),
         Case(beyond, (2, 6, 25, 5, 30, 40)),
+        Case(beyond, (10, 13, 8, 2, None, 0)),
+        Case(beyond, (21, 23, 9, 4, None, None)),
         Case(shorter, (8, 10, 11, 4, None, 0)),
         Case(shorter, (0, 4, 7, 3, None, None)),
         Case(shorter, (30, 33, 38, 8, 12, None)),

@@ -44,10 +44,16 @@ def multiplied_first(rows, top, dtype):
     return np.asarray(rows.astype(dtype) * np.array(127, dtype) / whole, dtype=np.float64)
 
 
-def scale_in_float32(rows):
-    """With such a scale a row's largest number may come out just below 127."""
-    top = np.abs(rows.astype(np.float32)).max(axis=-1, keepdims=True)
-    return np.where(top == 0, np.float32(1), top / np.float32(127))
+def scale_in(rows, dtype):
+    """In float32 a row's largest number may come out just below 127 when it is divided by this."""
+    top = np.abs(rows.astype(dtype)).max(axis=-1, keepdims=True)
+    return np.where(top == 0, 1, top / np.array(127, dtype)).astype(dtype)
+
+
+def divided_wide(rows, dtype):
+    """x / scale in float32 for a narrower x, and in x's own dtype otherwise."""
+    wide = np.result_type(dtype, np.float32)
+    return rows.astype(wide) / scale_in(rows, wide)
 
 
 def span(rows):

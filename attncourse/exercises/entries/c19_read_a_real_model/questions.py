@@ -163,4 +163,25 @@ QUESTIONS = (
         right="b",
         shows="times smaller: 56.9",
     ),
+    Question(
+        "head_of_shared_layers",
+        "All twelve layers of the model have the same weight matrices. Head 5 of layer 10 finds 111"
+        " of 113 atoms. How many does head 5 of layer 3 find?",
+        (
+            Choice(
+                "Exactly as many: the same matrices give the same map.",
+                "The matrices are the same, but the stream that they read isn't.",
+            ),
+            Choice(
+                "Nearly as many: 109.",
+                "What head 5 looks for is already in the stream from layer 1 on.",
+            ),
+            Choice(
+                "About 23, as by chance: the map is made in layer 10.",
+                "The map needn't wait for layer 10: every layer has the same matrices.",
+            ),
+        ),
+        right="b",
+        shows="head 5 of layer 3: 109 atoms",
+    ),
 )

@@ -3,7 +3,8 @@
   const { row, make, softmax, number, drawn, picture, label, button, buttons, table, summary, move, beside } = inPage;
   const SCORES = [[0, 0, 0, 0], [1, 0, 1, 0], [0.25, 0.5, 1, 0.45], row.scores];
   const SIDE = 50; // px of a cell of the picture
-  const KINDS = { Causal: (i, j) => j <= i, "All seen": () => true, "None seen": () => false };
+  const KINDS = { Causal: (i, j) => j <= i, "Window, 1 back": (i, j) => j <= i && i - j <= 1,
+    "Padding after 3": (i, j) => j < 3, "All seen": () => true, "None seen": () => false };
 
   move("mask", "Paint a mask", () => {
     const { words } = row;
@@ -57,8 +58,10 @@
       svg.replaceChildren(...words.flatMap((word, i) => [
         label(60, 30 + SIDE * (i + 0.6), word, { "text-anchor": "end" }),
         label(70 + SIDE * (i + 0.5), 20, word),
-        ...weights[i].map((weight, j) => drawn("rect", { x: 70 + SIDE * j, y: 30 + SIDE * i,
-          width: SIDE, height: SIDE, fill: "var(--weights)", "fill-opacity": weight, stroke: "#777" }))]));
+        ...weights[i].flatMap((weight, j) => [drawn("rect", { x: 70 + SIDE * j, y: 30 + SIDE * i,
+          width: SIDE, height: SIDE, fill: "var(--weights)", "fill-opacity": weight, stroke: "#777" }),
+        label(70 + SIDE * (j + 0.5), 30 + SIDE * (i + 0.6), number(weight, 2),
+          { style: `fill: ${weight > 0.8 ? "#fff" : "#000"}` })])]));
       numbers.show(words.map((word, i) => [word, ...weights[i].map((weight) => number(weight))]));
       const blind = words.filter((word, i) => !mask[i].includes(true));
       say(blind.length ? `${blind.join(", ")} may see no key: all weights there are 0, not a share each.`

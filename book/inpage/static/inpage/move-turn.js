@@ -28,13 +28,15 @@
         drawn("path", { d: "M10 140H270M140 10V270", stroke: "#999" }),
         ...VECTORS.flatMap((key, j) => [...arrow(key, "key"),
           label(place(key)[0], place(key)[1] + (key[1] > 0 ? -12 : 22), words[j])]),
-        ...arrow(query, "query"));
+        ...arrow(query, "query"), // and its name beside it
+        label(...place([0.6 * query[0] + 0.3 * query[1], 0.6 * query[1] - 0.3 * query[0]]), "query",
+          { style: "fill: var(--query)" }));
       numbers.show(words.map((word, j) => [word, number(scores[j], 2), number(weights[j])]));
       const most = weights.indexOf(Math.max(...weights));
       say(`Rotated by ${number(degrees, 0)} degrees, the query of sleeps gives most weight, ${number(weights[most])}, to ${words[most]}.`);
     };
 
-    const angle = slider("Angle of W_Q in degrees", { value: 0, min: 0, max: 360, step: 1 }, show);
+    const angle = slider("Angle in degrees", { value: 0, min: 0, max: 360, step: 1 }, show);
     const turn = (degrees) => { angle.set(degrees); show(degrees); };
     turn(0);
     return [angle.line,
