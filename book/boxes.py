@@ -162,8 +162,8 @@ def words(text):
 
 
 def subscripts(text):
-    """The symbols of a plain text, such as d_k, as they stand in a formula."""
-    return SYMBOL.sub(r"<i>\1</i><sub>\2</sub>", text)
+    """The symbols of a plain text, such as d_k or dₖ, as they stand in a formula."""
+    return SYMBOL.sub(r"<i>\1</i><sub>\2</sub>", text.replace("ₖ", "_k"))
 
 
 def setup(app):

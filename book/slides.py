@@ -226,7 +226,7 @@ def footer_html(footer, place, count):
 
 
 def title_slide(config, number, title, deck, static):
-    """The first slide: the chapter's picture, or else the book's mark, beside its name.
+    """The first slide: the chapter's name over its picture, or else beside the book's mark.
 
     The notes name the edition, because an audience has no use for a commit's name.
     """
@@ -239,13 +239,18 @@ def title_slide(config, number, title, deck, static):
         + "."
     )
     chapter = f'<p class="section">Chapter {number}</p>' if number is not None else ""
-    book, cover = html.escape(config.html_title), next((s.cover for s in deck if s.cover), "")
+    name = f'{chapter}<h1>{boxes.subscripts(html.escape(title))}</h1>'
+    whose = (
+        f'<p class="book">{html.escape(config.html_title)}</p>'
+        f'<p>{html.escape(config.author)} · {LICENCE}</p>'
+    )
     mark = f'<img class="mark" src="{static}/mark.svg" alt="" aria-hidden="true">'
+    cover = next((s.cover for s in deck if s.cover), "")
     return (
-        f'<section class="title{" pictured" * bool(cover)}"><div>{chapter}'
-        f'<h1>{boxes.subscripts(html.escape(title))}</h1>'
-        f'<p class="book">{book}</p><p>{html.escape(config.author)} · {LICENCE}</p></div>'
-        f'{cover or mark}'
+        f'<section class="title pictured"><div>{name}</div>{cover}<div class="whose">{whose}</div>'
+        if cover
+        else f'<section class="title"><div>{name}{whose}</div>{mark}'
+    ) + (
         f'<aside class="notes"><p>{note} Keys: S for these notes, O for '
         'all slides, F for the full screen, T for the timer of a vote.</p>'
         f'<p>Edition: {edition()}.</p></aside></section>'
@@ -334,11 +339,9 @@ def cut(doctree, cells, builder):
 
 
 def picture(text):
-    """The picture in rendered HTML, for the title slide; its text is said where it is shown."""
-    found = re.search(r'<img[^>]*?\bsrc="[^"]*"', text)
-    return (
-        re.sub(r'alt="[^"]*"', "", found.group()) + ' alt="" aria-hidden="true">' if found else ""
-    )
+    """The picture in rendered HTML, for the title slide."""
+    found = re.search(r"<img[^>]*>", text)
+    return found.group() if found else ""
 
 
 def begun(said, section):

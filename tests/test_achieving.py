@@ -74,7 +74,7 @@ REACHED = {
         ([-10, 3, -10, -10], [-8, 7, -9.8, -9.9]),
     ),
     "time_foretold": ((0.032, 0.005), (0.02, 0.009), (0.06, 0.003)),
-    "tile_sizes": ((224, 16), (128, 64), (192, 32), (128, 16)),
+    "tile_sizes": ((256, 64, 3), (256, 64, 5), (256, 32, 8), (256, 16, 9)),
     "order_of_tiles": ((grouped(3, True),), (grouped(3),), (np.array(grouped(2)),)),
 }
 NOT_YET = (
@@ -94,19 +94,20 @@ NOT_YET = (
     ("more_than_most", ([0, 0, 0], [3, 1, 1]), "before: 2.36, wanted at most 0.5: 1.86 too high"),
     ("time_foretold", (0.01, 0.005), "product, predicted / measured: 0.312, wanted from 0.5 to 2"),
     ("time_foretold", (0.032, 0.02), "4, wanted from 0.5 to 2: 2 too high, it takes less time"),
-    ("tile_sizes", (80, 80), "traffic: 106 MiB, wanted at most 68 MiB: 38 too high, the keys"),
-    ("tile_sizes", (256, 16), "73,728 bytes, wanted at most 65,536 bytes: 8,192 too many, the t"),
-    ("tile_sizes", (240, 1600), "the scores and the output don't fit"),
+    ("tile_sizes", (128, 128, 2), "traffic: 66 MiB, wanted at most 40 MiB: 26 too high, the keys"),
+    ("tile_sizes", (256, 64, 6), "262,144 bytes, wanted at most 232,448 bytes: 29,696 too many, t"),
+    ("tile_sizes", (256, 128, 2), "65,536 too many, the scores and the output don't fit"),
+    ("tile_sizes", (256, 64, 2), "wanted at least 65,536 bytes: 32,768 too few, each step waits"),
     ("order_of_tiles", ([*itertools.product(range(6), repeat=2)],), "30 tiles are loaded."),
     ("order_of_tiles", ([(0, 0)] * 36,), "pairs left out: 35, wanted at most 0: 35 too many"),
     ("order_of_tiles", (grouped(1),), "bytes moved: 491,520 bytes, wanted at most 350,000"),
 )
 UNUSABLE = (
-    ("tile_sizes", (64,), "block_k is missing: the input is block_q and block_k."),
-    ("tile_sizes", (64, 60), "The tensor cores take multiples of 16; block_k is 60."),
-    ("tile_sizes", ("64", 64), "block_q must be a whole number; got '64'."),
-    ("tile_sizes", (64, 1.5), "block_k must be a whole number; got 1.5."),
-    ("tile_sizes", (0, 16), "block_q must lie between 16 and 4096; got 0."),
+    ("tile_sizes", (64, 64), "stages is missing: the input is block_q, block_k and stages."),
+    ("tile_sizes", (64, 48, 2), "In Triton the sizes of blocks are powers of 2; block_k is 48."),
+    ("tile_sizes", ("64", 64, 2), "block_q must be a whole number; got '64'."),
+    ("tile_sizes", (64, 1.5, 2), "block_k must be a whole number; got 1.5."),
+    ("tile_sizes", (0, 16, 2), "block_q must lie between 16 and 4096; got 0."),
     ("time_foretold", (0, 1), "Both times must be above 0 seconds."),
     ("time_foretold", ("a", 1), "product must be a number; got 'a'."),
     ("time_foretold", (float("nan"), 1), "product must lie between 0 and 10000; got nan."),
@@ -185,7 +186,7 @@ def test_what_is_no_design_gets_a_sentence(name, design, said):
         ("two_layers", 0, "With 49 pairs, this is as good"),
         ("two_layers", 1, "with 49 pairs. Yours, with 57 pairs, takes 16 % more."),
         ("more_than_most", 2, "with 3 keys. Yours, with 4 keys, takes 33 % more."),
-        ("tile_sizes", 1, "with 40 MiB. Yours, with 66 MiB, takes 65 % more."),
+        ("tile_sizes", 2, "with 64 steps of the loop. Yours, with 128 steps of the loop, takes 2"),
         ("order_of_tiles", 1, "with 278,528 bytes. Yours, with 294,912 bytes, takes 6 % more."),
     ],
 )
@@ -194,15 +195,15 @@ def test_whether_better_exists_is_said(name, design, said):
 
 
 def test_better_than_the_best_that_is_known_is_said(monkeypatch):
-    monkeypatch.setitem(vars(goals()["tile_sizes"]), "best", 41)
-    said = plain(achieved("tile_sizes", 224, 16))
-    assert "With 40 MiB, this is better than the best design that we know, with 41 MiB." in said
+    monkeypatch.setitem(vars(goals()["tile_sizes"]), "best", 65)
+    said = plain(achieved("tile_sizes", 256, 64, 3))
+    assert "this is better than the best design that we know, with 65 steps" in said
 
 
 def test_a_pair_may_come_as_a_tuple_and_arguments_by_name():
-    said = achieved("tile_sizes", 128, 64)
-    assert achieved("tile_sizes", (128, 64)) == said
-    assert achieved("tile_sizes", block_k=64, block_q=128) == said
+    said = achieved("tile_sizes", 256, 64, 3)
+    assert achieved("tile_sizes", (256, 64, 3)) == said
+    assert achieved("tile_sizes", stages=3, block_k=64, block_q=256) == said
 
 
 @pytest.mark.parametrize(
@@ -221,20 +222,19 @@ def test_a_name_that_is_none_gets_a_sentence(name, said, capsys):
 # --- what the pages claim -----------------------------------------------------
 
 
-def test_no_sizes_of_tiles_move_fewer_bytes():
-    goal, found = goals()["tile_sizes"], {}
-    for block_q, block_k in itertools.product(range(16, 4097, 16), (16, 32, 48, 64, 80)):
-        measured = goal.measured({"block_q": block_q, "block_k": block_k})
-        if all(one.holds(measured[one.name]) for one in goal.aspects):
-            found[block_q, block_k] = measured["traffic"]
-    assert min(found.values()) == goal.best == found[224, 16]
-    squares = [q for q, k in itertools.product(range(16, 257, 16), repeat=2) if q == k]
-    fit = [
-        q for q in squares if goal.measured({"block_q": q, "block_k": q})["shared memory"] <= 65536
-    ]
-    assert max(fit) == 80 and goal.measured({"block_q": 80, "block_k": 80})["traffic"] > 68
-    assert goal.measured({"block_q": 256, "block_k": 16})["shared memory"] > 65536
-    assert goal.measured({"block_q": 128, "block_k": 128})["shared memory"] > 65536
+def test_no_sizes_of_tiles_take_fewer_steps():
+    goal, found, fails = goals()["tile_sizes"], {}, set()
+    sizes = [2**power for power in range(4, 13)]
+    for block_q, block_k, stages in itertools.product(sizes, sizes, range(1, 257)):
+        measured = goal.measured({"block_q": block_q, "block_k": block_k, "stages": stages})
+        broken = [one.name for one in goal.aspects if not one.holds(measured[one.name])]
+        if not broken:
+            found[block_q, block_k, stages] = measured["steps"]
+        elif len(broken) == 1:
+            fails.add(broken[0])
+    assert min(found.values()) == goal.best == found[256, 64, 3] and len(found) == 21
+    assert {block_q for block_q, _, _ in found} == {256}
+    assert fails == {one.name for one in goal.aspects}  # each condition rules something out
 
 
 def test_one_feature_or_two_keys_are_not_enough():

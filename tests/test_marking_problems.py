@@ -87,7 +87,7 @@ expose("large_negative", Leaves(), Leaves(), Leaves(), Leaves())"""
 # problem: (cells, status, level, words of the note or of what the call says)
 ANSWERS = {
     "tile_sizes": (
-        ['achieve("tile_sizes", block_q=224, block_k=16)'],
+        ['achieve("tile_sizes", block_q=256, block_k=64, stages=3)'],
         "correct",
         "right",
         "as good as the best",

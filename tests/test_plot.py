@@ -56,6 +56,7 @@ RECORD = {
         for name, mib in (("attnlib online", 0.1), ("torch SDPA", 0))
     ],
 }
+KEYS = Touch("key", (4, 3), False, {place: [(1, 0, 0)] for place in range(6)})
 FIGURES = {
     "multi_head": (),
     "calibration": ((0.5, 0.8), (1.0, 0.75), (1, 4)),
@@ -141,6 +142,7 @@ FIGURES = {
     "queue_of_jobs": (),
     "on_the_chip": (64, 32, 128, 2),
     "block_kinds": ([np.eye(3, dtype=int), 2 * np.eye(3, dtype=int)], ["a", "b"]),
+    "blocks_read": ({"a": KEYS, "b": KEYS}, 2),
     "instructions": ({"a": 620, "b": 338},),
     "schedules": ({"a": [(0, 0, 3), (1, 0, 2)], "b": [(0, 0, 2), (1, 0, 3)]}, 2.5),
     "roofline": (1e15, 5e12, {"a": 1.0, "b": 1e3}),
@@ -445,3 +447,11 @@ def test_the_stored_picture_is_what_the_code_draws(name, tmp_path, request):
     stored, fresh = (plt.imread(folder / f"{name}.png") for folder in (chapters, tmp_path))
     assert stored.shape == fresh.shape, "draw it again: python -m attncourse.plot chapters"
     assert np.sqrt(np.mean((stored - fresh) ** 2)) < 0.02
+
+
+def test_a_block_that_a_program_has_read_is_filled():
+    touch = Touch("key", (6, 2), False, {0: [(0, 0, 0), (1, 0, 0)], 11: [(1, 0, 0)]})
+    plot.blocks_read({"a": touch}, 2)
+    (image,) = plt.gcf().axes[0].images
+    assert image.get_array().tolist() == [[1, 0, 0], [1, 0, 1]]
+    plt.close("all")

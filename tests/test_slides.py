@@ -74,7 +74,7 @@ CELLS = [  # slide type or all that is said of slides, cell
     ),
     ({"slide_type": "-", "steps": True}, code("3", ANSWER)),
     (
-        {"slide_type": "slide", "build": {"right": [0.25]}, "minutes": 1},
+        {"slide_type": "slide", "build": {"right": [0.25]}, "cover": True, "minutes": 1},
         code("figure()", FIGURE, mystnb={"image": {"alt": "What there is to see."}}),
     ),
     (
@@ -209,6 +209,23 @@ def test_the_first_slide_says_whose_it_is(slides):
     assert "11 slides, 1 of them optional: 3 and 4 minutes" in notes
 
 
+def test_the_first_slide_shows_the_cover_as_its_own_slide_does_with_its_text(slides):
+    cover, figure = (
+        re.search(r"<img[^>]*>", wall).group() for wall in (slides[0][0], slides[7][0])
+    )
+    source = re.compile(r'src="([^"]*)"')
+    assert source.search(cover).group(1) == source.search(figure).group(1)
+    assert 'alt="What there is to see."' in cover and "aria-hidden" not in cover
+
+
+def test_without_a_cover_the_first_slide_shows_the_mark():
+    class config:
+        html_title, author = "A Book", "An Author"
+
+    slide = decks.title_slide(config, None, "Title", [decks.Slide()], "static")
+    assert "static/mark.svg" in slide and "pictured" not in slide
+
+
 def test_title_and_lines_are_on_the_wall_and_the_prose_in_the_notes(slides):
     wall, notes = slides[1]
     assert '<p class="section">Section</p>' in wall
@@ -331,6 +348,7 @@ def test_of_a_listing_some_rows_are_shown_and_some_of_them_lit():
 
 def test_symbols_in_plain_words_have_an_index():
     assert boxes.subscripts("d_k, n_1") == "<i>d</i><sub>k</sub>, <i>n</i><sub>1</sub>"
+    assert boxes.subscripts("of dₖ") == "of <i>d</i><sub>k</sub>"  # in a heading
     for name in ("head_scores", "w_q(x)", "a_thousand_words"):
         assert boxes.subscripts(name) == name
     assert boxes.words("`d_k` & d_k") == "<code>d_k</code> &amp; <i>d</i><sub>k</sub>"
@@ -360,6 +378,13 @@ BOOK = pytest.mark.parametrize(
 
 
 @BOOK
+def test_the_symbols_of_a_note_are_formulas_or_code(path):
+    for cell in decks.read_cells(path):
+        note = re.sub(r"`[^`]*`|\$[^$]*\$", "", decks.of_cell(cell).get("notes", ""))
+        assert not re.search(r"\w_\w", note), f"{cell.id}: {note}"
+
+
+@BOOK
 def test_no_lecture_takes_more_than_45_minutes(path):
     said = map(decks.of_cell, decks.read_cells(path))
     slides = [
@@ -371,6 +396,28 @@ def test_no_lecture_takes_more_than_45_minutes(path):
         for of in said
     ]
     assert max(decks.lectures(slides)) <= 45
+
+
+def covers(path):
+    """The pictures for the title slide: for each its bytes as text, and what is said of it."""
+    return [
+        (output.data["image/png"], cell.metadata.mystnb.image.alt)
+        for cell in decks.read_cells(path)
+        if decks.of_cell(cell).get("cover") and decks.of_cell(cell).get("slide_type") != "skip"
+        for output in cell.outputs
+        if "image/png" in output.get("data", {})
+    ]
+
+
+def test_each_chapter_with_a_deck_has_one_cover_of_its_own():
+    found = {
+        path.stem: covers(path)
+        for path in notebooks.notebook_paths()
+        if path.parent == notebooks.CHAPTERS and decks.has_deck(decks.read_cells(path))
+    }
+    assert not [name for name, pictures in found.items() if len(pictures) != 1]
+    pictures = [pictures[0][0] for pictures in found.values()]
+    assert len(found) > 20 and len(set(pictures)) == len(pictures)
 
 
 @pytest.fixture(scope="module")

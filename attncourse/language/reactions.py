@@ -22,8 +22,9 @@ class Reaction:
     """A reaction as SMILES, reactants>>product.
 
     `atoms` has a letter for each atom, in the same order. An atom of the product comes from the
-    reactants' atom with the same letter. Atoms that nothing tells apart share a letter, and those
-    that don't reach the product are dashes. `new_bonds` counts the bonds that are made.
+    reactants' atom with the same letter. Atoms that nothing tells apart share a letter, as the two
+    oxygens of an acid do, and others that don't reach the product are dashes. `new_bonds` counts
+    the bonds that are made.
     """
 
     name: str
@@ -39,11 +40,11 @@ class Reaction:
 
 # Written as the package writes them: one standard form for each molecule, sorted as text.
 REACTIONS = (
-    Reaction("esterification", "CO.O=C(O)c1ccccc1>>COC(=O)c1ccccc1", "xy.ba-iompmo>>xyabiompmo", 1),
+    Reaction("esterification", "CO.O=C(O)c1ccccc1>>COC(=O)c1ccccc1", "xy.babiompmo>>xyabiompmo", 1),
     Reaction(
         "amide coupling",
         "NCc1ccccc1.O=C(O)c1ccccc1>>O=C(NCc1ccccc1)c1ccccc1",
-        "nhIOMPMO.ba-iompmo>>banhIOMPMOiompmo",
+        "nhIOMPMO.babiompmo>>banhIOMPMOiompmo",
         1,
     ),
     Reaction("ether (SN2)", "CCBr.[O-]c1ccccc1>>CCOc1ccccc1", "ab-.xiompmo>>abxiompmo", 1),

@@ -34,6 +34,7 @@ from attncourse.plot.decoding import (
 from attncourse.plot.gpu import (
     block_kinds,
     block_of_keys_backward,
+    blocks_read,
     bytes_through_cache,
     instructions,
     kept_bits,

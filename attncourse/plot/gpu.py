@@ -519,6 +519,31 @@ def block_kinds(kinds, titles):
 
 
 @in_book_style
+def blocks_read(seen, block):
+    """A panel for each title of `seen`: the programs of a kernel down, the blocks of keys across;
+    a filled block was read. Each value is a `bench.Touch` of the keys.
+    """
+    for axes, (title, touch) in zip(subplots(2.35, "abcde"[: len(seen)]), seen.items()):
+        *_, n, d = touch.shape
+        read = np.zeros((1 + max(p[0] for who in touch.programs.values() for p in who), n // block))
+        for place, who in touch.programs.items():
+            read[[p[0] for p in who], place // d // block] = 1
+        axes.imshow(read, cmap=shades("key"), vmin=0, vmax=1.5)
+        edges = [np.arange(size + 1) - 0.5 for size in read.shape]
+        axes.hlines(edges[0], -0.5, read.shape[1] - 0.5, color="#dddddd", linewidth=1)
+        axes.vlines(edges[1], -0.5, read.shape[0] - 0.5, color="#dddddd", linewidth=1)
+        axes.set(
+            title=title,
+            xticks=range(read.shape[1]),
+            yticks=range(read.shape[0]),
+            xlabel="block of keys",
+            ylabel="program",
+        )
+        axes.tick_params(length=0)
+        axes.spines[:].set_visible(False)
+
+
+@in_book_style
 def instructions(rungs):
     """{name: instructions of a thread for one block of keys} as bars, in the order of the
     ladder.

@@ -100,8 +100,8 @@ class Limit:
         self.base = None
         sys.settrace(self.before)
         hook = self.hook if self.over else sys.unraisablehook
-        # Of an alarm that another thread takes too late Python says "ignored due to race condition",
-        # with all the errors of an endless recursion as its context.
+        # If another thread takes an alarm too late, Python reports "ignored due to race condition"
+        # with all errors of an endless recursion as its context.
         sys.unraisablehook = _ignore
         self.stop()
         if self.over:

@@ -1,4 +1,4 @@
-"""What readers of *Why the root of d_k* predict."""
+"""What readers of *Why the root of dₖ* predict."""
 
 from ...model import Choice, Question
 

@@ -102,12 +102,13 @@ QUESTIONS = (
         (
             Choice(
                 "No: in both cases two layers see everything, and pass on what they saw.",
-                "Passing on takes training. This model has put its long distances into certain"
-                " layers.",
+                "Passing on takes training. This model has put what these questions need from"
+                " far away into one layer, layer 2.",
             ),
             Choice(
                 "Yes: with windows in layers 1 and 3 it stays right, and with the others it fails.",
-                "Heads that look far back are in layers 0 and 2.",
+                "The heads that these answers need for long distances are in layer 2, and it"
+                " keeps its full view here.",
             ),
             Choice(
                 "Yes: with windows in layers 0 and 2 it stays right, and with the others it fails.",
@@ -115,7 +116,7 @@ QUESTIONS = (
             ),
         ),
         right="b",
-        shows="windows in layers 1 and 3: 1.00",
+        shows="windows in (1, 3)       : 1.00",
     ),
     Question(
         "sink_at_the_lse",
@@ -156,8 +157,8 @@ QUESTIONS = (
             ),
             Choice(
                 "About 114 times.",
-                "This counts keys and values for the first, and the latent vector for both"
-                " separately: 576 replaces keys *and* values together.",
+                "This counts keys and values twice, 65,536 numbers: 2 · 128 · 128 contains both"
+                " already.",
             ),
         ),
         right="b",
@@ -177,7 +178,7 @@ QUESTIONS = (
                 "What head 5 looks for is already in the stream from layer 1 on.",
             ),
             Choice(
-                "About 23, as by chance: the map is made in layer 10.",
+                "About 24, as by chance: the map is made in layer 10.",
                 "The map needn't wait for layer 10: every layer has the same matrices.",
             ),
         ),

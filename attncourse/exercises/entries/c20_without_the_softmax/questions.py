@@ -191,7 +191,7 @@ QUESTIONS = (
             ),
             Choice(
                 "Fewer.",
-                "The newest pairs are stored exactly, at the expense of the older ones, and all"
+                "Only the newest pair is stored exactly, at the expense of the older ones, and all"
                 " names are asked for equally.",
             ),
         ),
