@@ -322,8 +322,22 @@ def test_the_duel_compares_within_a_round(monkeypatch):
     assert "| 1, 1,024, causal | 2.00 (2.00-2.00) |" in duel.table({"duel": [{"cores": 1, **row}]})
 
 
+def test_the_smallest_programs_multiply_every_block():
+    arrays, products = problem(n=700), []
+
+    def note(a, b, out):
+        products.append(a.shape[0] * a.shape[1] * b.shape[1])
+        return np.matmul(a, b, out=out)
+
+    cpu.products_alone(*arrays, False, note)
+    assert sum(products) == 2 * arrays[0].shape[0] * 700 * 700 * arrays[0].shape[-1]
+    seen = []
+    cpu.products_alone(*arrays, False, then=lambda scores, out: seen.append(scores.size))
+    assert sum(seen) == arrays[0].shape[0] * 700 * 700  # one exponential per score
+
+
 def test_a_contender_answers_from_its_own_process(monkeypatch):
-    own = {"NumPy": ("NumPy in place", None), "other kernels": ("NumPy in place", "Haswell")}
+    own = {"NumPy": ("products_by_torch", None), "other kernels": ("NumPy in place", "Haswell")}
     monkeypatch.setattr(duel, "CONTENDERS", own)
     with duel.started(1) as processes:
         assert all(duel.asked(process, (64, True, 1)) > 0 for process in processes.values())

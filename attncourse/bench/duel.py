@@ -3,6 +3,10 @@
 Each contender lives in a process of its own and is asked in turn, so that no library's threads
 disturb another, and a disturbance from outside affects all of them. OPENBLAS_CORETYPE, which
 OpenBLAS reads once when it is loaded, says which of its kernels a contender uses.
+
+The smallest programs that show the limit: two matrix products for each block and no softmax, by
+NumPy's BLAS and by torch's, and the products with one exponential per score between them, the least
+that streaming attention in NumPy can do.
 """
 
 import contextlib
@@ -19,24 +23,27 @@ from attncourse.bench import cpu
 from attncourse.bench.report import aligned, in_words, spread
 
 SIZES = (1024, 2048, 4096)
-# name: (function in cpu.CONTENDERS, OPENBLAS_CORETYPE)
+# name: (function in cpu.py or its CONTENDERS, OPENBLAS_CORETYPE)
 CONTENDERS = {
     "torch SDPA": ("torch SDPA", None),
     "attnlib online": ("attnlib online", None),
     "products alone": ("products alone", None),
+    "products, exponentials": ("products_and_exponentials", None),
+    "products by torch": ("products_by_torch", None),
     "attnlib online, AVX2 kernels": ("attnlib online", "Haswell"),
-    "products alone, AVX2 kernels": ("products alone", "Haswell"),
+    "products, exponentials, AVX2 kernels": ("products_and_exponentials", "Haswell"),
 }
 
 
 def answer_times(contender):
     """In the contender's process: milliseconds of a call, for every problem that is asked."""
+    attend = cpu.CONTENDERS.get(contender) or getattr(cpu, contender)
     for line in sys.stdin:
         n, is_causal, repeats = json.loads(line)
         arrays = cpu.draw(n)
 
         def call():
-            cpu.CONTENDERS[contender](*arrays, is_causal)  # noqa: B023, called before the next line
+            attend(*arrays, is_causal)  # noqa: B023, called before the next line
 
         print(cpu.milliseconds(call, repeats, warm_up=True)[0], flush=True)
 
