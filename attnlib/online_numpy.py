@@ -140,7 +140,7 @@ def forward(heads, query, key, value, enable_gqa, dtype):
         head, rows = task
         attend(head, rows, scratch, output[head.index], lse[head.index])
 
-    tasks = [(head, rows) for head in heads for rows in query_blocks(query)]
+    tasks = [(head, rows) for head in heads for rows in forward_blocks(head)]
     threads.run(attend_to_keys, tasks, cost(heads, query, key))
     return output, lse
 
@@ -279,6 +279,15 @@ def blocks_of(start, stop, size):
 def query_blocks(query):
     """The last blocks first: under a causal mask they take longest."""
     return blocks_of(0, query.shape[-2], QUERIES)[::-1]
+
+
+def forward_blocks(head):
+    """Half as many queries, whose blocks have twice as many keys, unless a mask needs many small
+    blocks or may leave some out, or keys of half precision would be widened twice as often.
+    """
+    if head.right == 0 or head.attn_mask is not None or head.key.dtype.itemsize == 2:
+        return query_blocks(head.query)
+    return blocks_of(0, len(head.query), (QUERIES + 1) // 2)[::-1]
 
 
 def key_blocks(head, rows):

@@ -10,7 +10,7 @@ import pytest
 import torch
 
 from attncourse import language
-from attncourse.bench import __main__, cpu, report, roofline, writing
+from attncourse.bench import __main__, cpu, duel, linear, report, roofline, writing
 from attncourse.exercises import grade
 from attnlib import attention
 
@@ -290,3 +290,55 @@ def test_another_text_stops_the_measurement(in_this_process, monkeypatch):
     monkeypatch.setattr(language, "generate_with_drafts", lambda *args: ([5, 6], 2))
     with pytest.raises(SystemExit, match="the same text"):
         writing.bench(0)
+
+
+# --- linear attention, and the duel with torch ---
+
+
+def test_linear_attention_in_chunks_weighs_the_past_by_products_of_features():
+    query, key, value = (array.astype(np.float64) for array in problem(n=150))  # a shorter chunk
+    weights = np.tril(linear.positive(query) @ linear.positive(key).mT)
+    expected = weights / weights.sum(-1, keepdims=True) @ value
+    assert np.allclose(linear.in_chunks(query, key, value), expected, rtol=1e-12)
+    assert np.allclose(linear.positive(np.array([-2.0, 0.0, 3.0])), [np.exp(-2), 1, 4])
+
+
+def test_the_record_of_linear_attention(in_this_process, tmp_path):
+    record = linear.bench([65], 0, str(tmp_path / "linear.json"))
+    assert json.loads((tmp_path / "linear.json").read_text()) == record
+    (row,) = record["linear"]
+    assert row["n"] == 65 and row["rounds"] >= 3 and set(row["ms"]) == set(linear.CONTENDERS)
+    row["softmax against linear"] = {"median": 2.0, "low": 1.5, "high": 2.5}
+    assert linear.table(record).endswith("2.00 (1.50-2.50) |")
+
+
+def test_the_duel_compares_within_a_round(monkeypatch):
+    seconds = {"torch SDPA": iter(range(2, 99, 2)), "attnlib online": iter(range(1, 99))}
+    monkeypatch.setattr(duel, "asked", lambda name, problem: next(seconds[name]))
+    row = duel.compare({name: name for name in seconds}, 1024, True, 0)
+    assert row["rounds"] == 5 and row["n"] == 1024 and row["is_causal"]
+    speed = row["speed against SDPA"]["attnlib online"]
+    assert speed["low"] == speed["median"] == speed["high"] == 2  # torch takes twice as long
+    assert "| 1, 1,024, causal | 2.00 (2.00-2.00) |" in duel.table({"duel": [{"cores": 1, **row}]})
+
+
+def test_the_smallest_programs_multiply_every_block():
+    arrays, products = problem(n=700), []
+
+    def note(a, b, out):
+        products.append(a.shape[0] * a.shape[1] * b.shape[1])
+        return np.matmul(a, b, out=out)
+
+    cpu.products_alone(*arrays, False, note)
+    assert sum(products) == 2 * arrays[0].shape[0] * 700 * 700 * arrays[0].shape[-1]
+    seen = []
+    cpu.products_alone(*arrays, False, then=lambda scores, out: seen.append(scores.size))
+    assert sum(seen) == arrays[0].shape[0] * 700 * 700  # one exponential per score
+
+
+def test_a_contender_answers_from_its_own_process(monkeypatch):
+    own = {"NumPy": ("products_by_torch", None), "other kernels": ("NumPy in place", "Haswell")}
+    monkeypatch.setattr(duel, "CONTENDERS", own)
+    with duel.started(1) as processes:
+        assert all(duel.asked(process, (64, True, 1)) > 0 for process in processes.values())
+    assert [process.returncode for process in processes.values()] == [0, 0]

@@ -3,12 +3,12 @@
 import argparse
 import json
 
-from attncourse.bench import cpu, report, writing
+from attncourse.bench import cpu, duel, linear, report, writing
 
 
 def measures(call):
     """The measurement with this name."""
-    return getattr(writing if hasattr(writing, call) else cpu, call)
+    return next(getattr(part, call) for part in (cpu, writing, linear, duel) if hasattr(part, call))
 
 
 def main(arguments=None):
@@ -57,6 +57,16 @@ def main(arguments=None):
         action="store_true",
         help="instead, words per second of the small model, with and without a cache",
     )
+    parser.add_argument(
+        "--linear",
+        action="store_true",
+        help="instead, causal linear attention in chunks beside softmax attention, on one core",
+    )
+    parser.add_argument(
+        "--duel",
+        action="store_true",
+        help="instead, streaming attention beside torch's on one core and on all, a process each",
+    )
     parser.add_argument("--job", type=json.loads, help=argparse.SUPPRESS)
     options = parser.parse_args(arguments)
     if options.job:
@@ -65,6 +75,12 @@ def main(arguments=None):
     elif options.writing:
         seconds = 2 if options.quick else options.budget
         print(writing.table(writing.bench(seconds, options.json)))
+    elif options.duel:
+        sizes = [256] if options.quick else [n for n in options.sizes if n in duel.SIZES]
+        print(duel.table(duel.bench(sizes, 0.3 if options.quick else options.budget, options.json)))
+    elif options.linear:
+        sizes, seconds = ([256], 0.3) if options.quick else (options.sizes, options.budget)
+        print(linear.table(linear.bench(sizes, seconds, options.json)))
     elif options.device == "cuda":
         from attncourse.bench import cuda
 

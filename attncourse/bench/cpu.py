@@ -57,7 +57,7 @@ def online_numpy(query, key, value, is_causal):
     return online.attention(query, key, value, is_causal=is_causal)
 
 
-def products_alone(query, key, value, is_causal):
+def products_alone(query, key, value, is_causal, multiply=np.matmul, then=None):
     """Only the two matrix products of every block, in the same blocks and threads, without the
     softmax."""
     heads = online.split_heads(
@@ -76,15 +76,32 @@ def products_alone(query, key, value, is_causal):
         head, rows = task
         for keys in online.key_blocks(head, rows):
             seen = head.query[max(rows.start, keys.start) if is_causal else rows.start : rows.stop]
-            scores = online.score_block(head, seen, keys, 1, scratch)
-            np.matmul(
-                scores.T,
-                head.value[keys],
-                out=online.scratch_array(scratch, "product", seen.shape, seen.dtype),
-            )
+            block = keys.stop - keys.start, len(seen)
+            scores = online.scratch_array(scratch, "scores", block, seen.dtype)
+            multiply(head.key[keys], seen.T, out=scores)
+            if then is not None:
+                then(scores, out=scores)
+            product = online.scratch_array(scratch, "product", seen.shape, seen.dtype)
+            multiply(scores.T, head.value[keys], out=product)
 
-    tasks = [(head, rows) for head in heads for rows in online.query_blocks(query)]
+    tasks = [(head, rows) for head in heads for rows in online.forward_blocks(head)]
     threads.run(work, tasks, online.cost(heads, query, key))
+
+
+def products_by_torch(query, key, value, is_causal):
+    """The same products of the same blocks, multiplied by torch's BLAS: what NumPy's costs."""
+    import torch
+
+    def multiply(a, b, out):
+        torch.mm(*map(torch.from_numpy, (a, b)), out=torch.from_numpy(out))
+
+    torch.set_num_threads(1)  # in each of our threads
+    products_alone(query, key, value, is_causal, multiply)
+
+
+def products_and_exponentials(query, key, value, is_causal):
+    """The least that streaming attention in NumPy can do: no mask, no sum of a row, no division."""
+    products_alone(query, key, value, is_causal, then=np.exp2 if online.EXP2_IS_FASTER else np.exp)
 
 
 def torch_eager(query, key, value, is_causal):
