@@ -10,7 +10,7 @@ QUESTIONS = (
         (
             Choice(
                 "The trophy, as before: the adjective is the same.",
-                "This assumes that the model has tied *big* to *trophy*. It has tied it to the"
+                "This assumes that the model has tied *big* to *trophy*. It has tied *big* to the"
                 " thing that doesn't fit.",
             ),
             Choice(
@@ -50,8 +50,8 @@ QUESTIONS = (
             ),
             Choice(
                 "The matrices `w_q` and `w_k`.",
-                "This takes the matrices for something that is made anew for each text. Training"
-                " has fixed them, and they are the same for every text.",
+                "This assumes that the matrices are made anew for each text. Training has fixed"
+                " them, and they are the same for every text.",
             ),
         ),
         right="a",

@@ -34,18 +34,18 @@ QUESTIONS = (
         (
             Choice(
                 "The vector of *trophy*, which is the answer.",
-                "This expects what a word is like and what it looks for to be the same. The cosine"
-                " with *trophy* is almost 0.",
+                "This assumes that a word looks for what it is like. The cosine with *trophy* is"
+                " almost 0.",
             ),
             Choice(
                 "The vector of *big*, which decides the answer.",
-                "This expects similarity where there is a dependence. The cosine with *big* is"
-                " almost 0 too.",
+                "This mistakes dependence for similarity. The answer depends on *big*, but the"
+                " cosine with *big* is almost 0 too.",
             ),
             Choice(
                 "The vector of another *the*.",
-                "The same word came in with the same vector, and two layers have changed it only in"
-                " part.",
+                "Both words entered the model with the same vector, and two layers have changed it"
+                " only in part.",
             ),
         ),
         right="c",
@@ -99,7 +99,7 @@ QUESTIONS = (
             ),
             Choice(
                 "Different numbers: every pair is compared anew.",
-                "This takes the transposed table for a different comparison. Each pair still"
+                "This assumes that the transposed product compares other vectors. Each pair still"
                 " consists of the same two vectors.",
             ),
         ),
@@ -151,8 +151,8 @@ QUESTIONS = (
             ),
             Choice(
                 "(3, 2, 7, 4).",
-                "This takes the first two axes for the matrix. The matrices are in the last two,"
-                " and .T reverses all axes rather than swapping two.",
+                "This takes the first two axes to be those of the matrix. The matrices are in the"
+                " last two, and .T reverses all axes rather than swapping two.",
             ),
             Choice(
                 "An error: a matrix has two axes.",
