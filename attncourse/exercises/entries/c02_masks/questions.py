@@ -26,8 +26,8 @@ QUESTIONS = (
             ),
             Choice(
                 "0.5 and 0.5.",
-                "This assumes that the shares are equal if nothing is left. A computer divides 0 by"
-                " 0.",
+                "This assumes that the weights become equal if nothing is left. But a computer"
+                " divides 0 by 0.",
             ),
         ),
         right="c",
@@ -53,7 +53,7 @@ QUESTIONS = (
             ),
             Choice(
                 "All four words, the later ones with less weight.",
-                "This takes the mask for a preference. A masked key has no weight at all.",
+                "This mistakes the mask for a preference. A masked key has no weight at all.",
             ),
         ),
         right="b",
