@@ -10,8 +10,8 @@ QUESTIONS = (
         (
             Choice(
                 "They do not sum to 1.",
-                "This has not looked at what the division is by. Whatever is divided by its own sum"
-                " then sums to 1.",
+                "This overlooks what we divide by. Numbers that are divided by their own sum always"
+                " sum to 1.",
             ),
             Choice(
                 "One of them is negative.",
@@ -20,13 +20,12 @@ QUESTIONS = (
             ),
             Choice(
                 "Their order is not that of the scores.",
-                "This takes for granted that a division turns the order round. Only a negative sum"
-                " does, and this one is positive.",
+                "This assumes that a division reverses the order. Only a negative sum does, and"
+                " this sum is positive.",
             ),
             Choice(
                 "They are weights.",
-                "This asks of weights only that they sum to 1. A share must not be negative"
-                " either.",
+                "This asks only that weights sum to 1. But a share must not be negative either.",
             ),
         ),
         right="b",
@@ -39,18 +38,18 @@ QUESTIONS = (
         (
             Choice(
                 "Those of 101, 102, 103: the scores are larger.",
-                "This takes the size of scores for their differences. Large scores may all be"
-                " equally large.",
+                "This confuses the size of the scores with their differences. Large scores may all"
+                " be equally large.",
             ),
             Choice(
                 "Those of 1, 2, 3: there the last score is three times the first.",
-                "This takes the ratio of scores for the ratio of weights. The weights' ratio comes"
-                " from a difference.",
+                "This confuses the ratio of scores with the ratio of weights. The ratio of two"
+                " weights depends on the difference of their scores.",
             ),
             Choice(
                 "Neither: the weights are the same.",
-                "All differences are the same, so all ratios of weights are, and both rows sum"
-                " to 1.",
+                "All differences are the same, and so are all ratios of weights. Since both rows"
+                " sum to 1, the weights are equal.",
             ),
         ),
         right="c",
@@ -62,22 +61,22 @@ QUESTIONS = (
         (
             Choice(
                 "Nothing: 30 is still three times 10.",
-                "This takes the ratio of scores for the ratio of weights. The differences are ten"
-                " times as large.",
+                "This confuses the ratio of scores with the ratio of weights. The differences of"
+                " the scores are now ten times as large.",
             ),
             Choice(
                 "Nothing: the 10 cancels, as the shift did.",
-                "This takes the exponential of 10 s for 10 times that of s. It is the tenth power"
-                " of it.",
+                "This assumes that the exponential of 10 s is 10 times the exponential of s. It is"
+                " its tenth power.",
             ),
             Choice(
                 "They become sharper: nearly all is on the last.",
-                "Each ratio is raised to the tenth power, and the ratio of neighbours was 2.7"
-                " already.",
+                "Each ratio of weights is raised to the tenth power, and the ratio of neighbours"
+                " was already 2.7.",
             ),
             Choice(
                 "Each becomes ten times as large.",
-                "This takes weights to be proportional to scores. They would sum to 10.",
+                "This assumes that weights are proportional to scores. They would then sum to 10.",
             ),
         ),
         right="c",
@@ -90,22 +89,23 @@ QUESTIONS = (
         (
             Choice(
                 "All of them.",
-                "This takes for granted that different scores have different weights. Shifted"
-                " scores do not.",
+                "This assumes that different scores always have different weights. Shifted scores"
+                " have the same.",
             ),
             Choice(
                 "All but one number, which may be added to all.",
-                "Ratios of weights tell all differences of scores, and no more than those.",
+                "The ratios of the weights determine all differences of the scores, and nothing"
+                " more.",
             ),
             Choice(
                 "All but one factor, which may multiply all.",
-                "This takes a factor for as harmless as a shift. It squares ratios, or takes their"
-                " roots.",
+                "This assumes that a factor is as harmless as a shift. A factor of 2 squares the"
+                " ratios of the weights, and a factor of 1/2 takes their roots.",
             ),
             Choice(
                 "Only their order.",
-                "This takes the softmax for a ranking. How much larger a weight is tells how much"
-                " higher its score is.",
+                "This mistakes the softmax for a ranking. How much larger a weight is tells you how"
+                " much higher its score is.",
             ),
         ),
         right="b",
@@ -117,21 +117,22 @@ QUESTIONS = (
         (
             Choice(
                 "1 and 0, nearly: the scores are so large.",
-                "This takes large scores for certainty. Only the difference counts, and it is 1.",
+                "This mistakes large scores for certainty. Only their difference counts, and it"
+                " is 1.",
             ),
             Choice(
                 "0.5 and 0.5, nearly: the scores differ by a thousandth.",
-                "This measures the difference against the scores. Weights do not know how large the"
-                " scores are.",
+                "This measures the difference relative to the scores. The weights depend only on"
+                " the difference itself.",
             ),
             Choice(
                 "0.731 and 0.269, like those of 1 and 0.",
-                "The difference is 1, as it is for 1 and 0.",
+                "Only the difference counts. It is 1, as it is for the scores 1 and 0.",
             ),
             Choice(
                 "There are none: the exponential of 1000 is too large a number.",
-                "This takes a machine's limit for one of the softmax. The weights exist, and are"
-                " computed in another way.",
+                "This mistakes a limit of the computer for a limit of the softmax. The weights"
+                " exist, and can be computed in another way.",
             ),
         ),
         right="c",
@@ -144,18 +145,18 @@ QUESTIONS = (
         (
             Choice(
                 "About 2.4: a tenth more, as the weight is.",
-                "This takes weights to grow in proportion to gaps. At that pace the weight would"
-                " soon be more than 1.",
+                "This assumes that the weight grows in proportion to the gap. At that rate, it"
+                " would soon be more than 1.",
             ),
             Choice(
                 "About 4.6.",
-                "The ratio of the weights goes from 9 to 99. That is a factor of 11 for them, and"
-                " log 11 = 2.4 more for the gap.",
+                "The ratio of the weights goes from 9 to 99. That is a factor of 11, so the gap"
+                " grows by log 11 = 2.4.",
             ),
             Choice(
                 "About 22: ten times, since the other weight is a tenth.",
-                "This makes the gap grow like the ratio of the weights. It grows like the logarithm"
-                " of it.",
+                "This assumes that the gap grows like the ratio of the weights. It grows like the"
+                " logarithm of that ratio.",
             ),
         ),
         right="b",
@@ -167,22 +168,23 @@ QUESTIONS = (
         (
             Choice(
                 "Axis 1, as in a matrix.",
-                "This counts axes from the front. With batch and heads there, axis 1 is that of the"
-                " heads.",
+                "This counts axes from the front. Because batch and heads come first, axis 1 is the"
+                " axis of the heads.",
             ),
             Choice(
                 "The axis of the queries.",
-                "This lets queries compete for a key. A query shares out its attention; a key may"
-                " be read by all.",
+                "This lets queries compete for a key. A query shares out its attention, but any"
+                " number of queries may read a key.",
             ),
             Choice(
                 "The axis of the keys, the last one.",
-                "The keys compete for a query, and each query hands out 1.",
+                "The keys compete for a query's attention, and each query hands out weights that"
+                " sum to 1.",
             ),
             Choice(
                 "Over the last two axes together.",
-                "This takes the table for one distribution. Each query has a distribution of its"
-                " own.",
+                "This treats the whole table as one distribution. But each query has its own"
+                " distribution.",
             ),
         ),
         right="c",
@@ -195,22 +197,23 @@ QUESTIONS = (
         (
             Choice(
                 "Sharp: one key has nearly all the weight.",
-                "This takes the softmax for the maximum. How near to that it comes depends on the"
-                " spread of the scores.",
+                "This mistakes the softmax for the maximum. How close it comes to the maximum"
+                " depends on the spread of the scores.",
             ),
             Choice(
                 "Halfway: its entropy is about half of the largest.",
-                "This takes for granted that the root balances the two extremes. It brings the"
-                " spread of the scores to 1, and that is near one of them.",
+                "This assumes that the root balances the two extremes. It brings the spread of the"
+                " scores to 1, and at that spread the weights are nearly flat.",
             ),
             Choice(
                 "Nearly flat: its entropy is more than 0.9 of the largest.",
-                "The scores spread by about 1, so no key stands out by much, and there are many of"
-                " them.",
+                "The scores have a spread of about 1, so no key stands out by much, and there are"
+                " many keys.",
             ),
             Choice(
                 "That depends on the size of a key.",
-                "That is so without the root. With it the scores spread by about 1 at every size.",
+                "That's true without the root. With it, the scores have a spread of about 1 at"
+                " every size.",
             ),
         ),
         right="c",
