@@ -74,8 +74,8 @@ QUESTIONS = (
             ),
             Choice(
                 "nan: exp(10,000) overflows.",
-                "It would, but we take no such exponential here, because the maximum has been"
-                " subtracted before.",
+                "It would, but we take no such exponential here, because the maximum has already"
+                " been subtracted.",
             ),
         ),
         right="b",

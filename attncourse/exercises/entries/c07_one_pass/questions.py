@@ -137,7 +137,7 @@ QUESTIONS = (
             Choice(
                 "8.",
                 "This counts the leaves. Each merge removes one pair, and one pair is left, so"
-                " there is one merge less.",
+                " there is one merge fewer.",
             ),
         ),
         right="c",

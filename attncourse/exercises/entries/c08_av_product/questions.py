@@ -222,8 +222,8 @@ QUESTIONS = (
         (
             Choice(
                 "The suitcase: nothing tells it about the trophy any more.",
-                "This takes one head's weight for the only way. Other heads of the layer look at"
-                " the trophy too.",
+                "This assumes that only one head passes the trophy on. Other heads of the layer"
+                " look at the trophy too.",
             ),
             Choice(
                 "The trophy.",
