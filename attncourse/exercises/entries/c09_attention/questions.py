@@ -69,7 +69,7 @@ QUESTIONS = (
             ),
             Choice(
                 "*twenty four*: the weights belong to that number.",
-                "This takes the weights for the content. What is read are values, and these are"
+                "This mistakes the weights for the content. What is read is the values, which are"
                 " made from the pieces of the new number.",
             ),
             Choice(
@@ -175,7 +175,7 @@ QUESTIONS = (
         (
             Choice(
                 "None: a wrong function gives wrong numbers.",
-                "It does so for some inputs. On these inputs, most of the wrong ones compute"
+                "It does for some inputs. On these inputs, most of the wrong ones compute"
                 " exactly the right numbers.",
             ),
             Choice(

@@ -202,7 +202,7 @@ QUESTIONS = (
         (
             Choice(
                 "None: training found a use for each of them.",
-                "This takes it that training leaves nothing over. Where several heads do the same,"
+                "This assumes that training leaves nothing over. Where several heads do the same,"
                 " none of them is needed alone.",
             ),
             Choice(
@@ -212,7 +212,7 @@ QUESTIONS = (
             ),
             Choice(
                 "All of them: with 15 others, a single head can't matter.",
-                "This takes all heads for copies of each other. Some do what no other head does.",
+                "This treats all heads as copies of each other. Some do what no other head does.",
             ),
         ),
         right="b",
