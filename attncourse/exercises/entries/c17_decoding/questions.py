@@ -97,8 +97,8 @@ QUESTIONS = (
             ),
             Choice(
                 "None: no word has a weight of 0.95.",
-                "p is a bound for a sum of weights. A single word only has to reach it where the"
-                " model is sure.",
+                "p is a bound for a sum of weights. A single word reaches it only where the model"
+                " is sure.",
             ),
             Choice(
                 "One and one: the most likely word.",
@@ -146,8 +146,8 @@ QUESTIONS = (
         (
             Choice(
                 "From the target t itself.",
-                "Accepted words make up a part of t already. Adding t again gives too many of those"
-                " that the draft proposes often.",
+                "Accepted words make up a part of t already. Drawing from all of t again gives too"
+                " many of the words that the draft proposes too often.",
             ),
             Choice(
                 "From the draft d again.",
@@ -156,12 +156,12 @@ QUESTIONS = (
             ),
             Choice(
                 "From what is missing: max(t - d, 0), normalised.",
-                "min(t, d) is accepted, and max(t - d, 0) is what it lacks to t.",
+                "min(t, d) is accepted, and max(t - d, 0) is exactly what is then missing from t.",
             ),
             Choice(
                 "From the target without the rejected word.",
-                "This leaves out one word that comes often enough. But the other words of that kind"
-                " come too often then.",
+                "This leaves out one word that comes often enough already. But then the other words"
+                " of that kind come too often.",
             ),
         ),
         right="c",
@@ -175,8 +175,8 @@ QUESTIONS = (
         (
             Choice(
                 "Four times: a quarter of the bytes.",
-                "This assumes that the memory is the limit. With 8 or 32 programs, nobody draws"
-                " on most of the bandwidth.",
+                "This assumes that the memory is the limit. With 8 or 32 programs, most of the"
+                " bandwidth is idle.",
             ),
             Choice(
                 "Not at all.",
@@ -223,7 +223,7 @@ QUESTIONS = (
         (
             Choice(
                 "None: pages are handed out when they are needed.",
-                "But they are handed out whole. A text of 17 positions has two pages, and 15"
+                "They are, but only as a whole. A text of 17 positions has two pages, and 15"
                 " empty places.",
             ),
             Choice(
@@ -250,8 +250,8 @@ QUESTIONS = (
         (
             Choice(
                 "No word differs.",
-                "The most likely word stays the most likely one, because the logits move by less"
-                " than its lead.",
+                "At every place, the rounding moves the logits too little to overturn the lead of"
+                " the most likely word.",
             ),
             Choice(
                 "All from the first few words on: the errors add up.",

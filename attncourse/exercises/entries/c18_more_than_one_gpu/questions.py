@@ -63,7 +63,7 @@ QUESTIONS = (
         (
             Choice(
                 "All of it: every rank gets the same number of keys.",
-                "The keys of all ranks come by, but those of later ranks are hidden: rank 0 may"
+                "The keys of all ranks come by, but the keys of later ranks are hidden: rank 0 may"
                 " read only its own part.",
             ),
             Choice(
@@ -77,7 +77,7 @@ QUESTIONS = (
             ),
             Choice(
                 "Nearly all of it: hidden pairs are skipped, so every rank is done sooner.",
-                "What one rank saves isn't saved by all. At each step the slowest rank decides.",
+                "What one rank saves isn't saved by all. At each step, all wait for the slowest.",
             ),
         ),
         right="b",
@@ -101,7 +101,7 @@ QUESTIONS = (
             ),
             Choice(
                 "Neither: in the end every rank needs the same numbers.",
-                "This holds for gathering and the ring. In the exchange, a rank needs other"
+                "This holds for gathering and the ring. In the exchange, a rank needs different"
                 " numbers: one key head at all positions.",
             ),
         ),
@@ -150,7 +150,8 @@ QUESTIONS = (
             Choice(
                 "About 4 times.",
                 "The output after t parts has the share t / 32 in the end, so early roundings"
-                " count less. In squares, the roundings add up to about half their number.",
+                " count less. In terms of squares, the roundings add up to about half their"
+                " number.",
             ),
             Choice(
                 "About 6 times: the square root of the number of roundings.",
