@@ -32,8 +32,8 @@ QUESTIONS = (
         (
             Choice(
                 "After layer 0: the words are known from the start.",
-                "The words are known, but which of the two nouns is meant isn't. That depends on"
-                " an adjective many positions earlier.",
+                "The words are known, but not which of the two nouns is meant. That depends on the"
+                " adjective.",
             ),
             Choice(
                 "After layer 2.",
@@ -129,8 +129,8 @@ QUESTIONS = (
             ),
             Choice(
                 "1/2.",
-                "Exponentials of the scores and of the sink add up to the same: half of the whole"
-                " belongs to the keys.",
+                "The exponential of the sink equals the sum of the exponentials of the scores, so"
+                " half of the total belongs to the keys.",
             ),
             Choice(
                 "It depends on how many keys there are.", "The log-sum-exp already counts all keys."

@@ -141,7 +141,7 @@ QUESTIONS = (
             Choice(
                 "Of about 64.",
                 "The squared length of the crosstalk is (n - 1) / d, so twice as many features"
-                " bear twice as many names.",
+                " allow twice as many names.",
             ),
             Choice(
                 "Of about 128.",
