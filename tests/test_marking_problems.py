@@ -111,9 +111,9 @@ ANSWERS = {
         "Call 2 of 3 counts.",
     ),
     "safe_division": (['expose("safe_division", scores=[-6])'], "incorrect", "otherwise", "Ask"),
-    "zero_scores": (['expose("zero_scores", [1])'], "error", "otherwise", "attn_mask is missing"),
-    "running_sum": (
-        ['expose("running_sum", [1, 0], 1 / 0)'],
+    "leak_test": (['expose("leak_test", [True])'], "error", "otherwise", "must have two axes"),
+    "two_blocks": (
+        ['expose("two_blocks", [1, 0], 1 / 0)'],
         "error",
         "otherwise",
         "Its cell stopped with ZeroDivisionError",
@@ -236,13 +236,13 @@ def honest(name, *answer):
 
 RIGHT = {
     "one_maximum": ([[373], [-373]],),
-    "running_sum": ([1, 0], 1),
+    "two_blocks": ([0, -1, 0], 1),
     "ring_step": (11, "if True:"),
     "grouping_of_pairs": ("jbafcei",),
 }
 WRONG = {
     "one_maximum": ([[0], [0]],),
-    "running_sum": ([0, 0], 1),
+    "two_blocks": ([0, 0], 1),
     "ring_step": (3, "pass"),
     "grouping_of_pairs": ("jb",),
 }
@@ -430,6 +430,6 @@ def test_points_of_problems_are_set_by_name_and_unknown_names_refused(tmp_path):
 
 def test_without_settings_a_problem_that_half_of_the_class_answers_is_worth_a_point():
     row = dict(learner="a", exercise="one_maximum", status="incorrect")
-    asked = dict(row, exercise="zero_scores", status="not attempted")
+    asked = dict(row, exercise="leak_test", status="not attempted")
     assert points.worth({}, [row, asked]) == {"one_maximum": 1}
     assert points.total([dict(row, share=0.5)], {"one_maximum": 1}) == 0.5
