@@ -61,10 +61,11 @@ EXPOSING = {
         ([[1000, 0]], [[-15, 5], [0, 0]], [[1, 0], [0, 1]], [[True, False]]),
         ([[1], [200]], [[-100], [3]], [[1], [-1]], [[True, True], [True, False]]),
     ),
-    "ragged_tail": (
-        ([0], [[0]], [[1]], 2),
-        ([1, 2], [[1, 0], [0, 1], [1, 1]], [[3], [4], [5]], 2),
-        ([-1.5], [[2], [1], [0.5]], [[1, 0], [0, 1], [2, 2]], 4),
+    "hidden_first": (
+        ([[0, -746]], [[0], [0]], [[False, True]], 1),
+        ([[5, -800, -900]], [[0], [1], [2]], [[False, True, True]], 1),
+        ([[0, 0, -1000], [1, 2, 3]], np.eye(3), [[False, False, True], [True] * 3], 2),
+        ([[3, 3, -745.5]], [[1], [1], [2]], [[False, False, True]], 1),
     ),
 }
 NOT_EXPOSING = {
@@ -91,7 +92,12 @@ NOT_EXPOSING = {
         ([[100]], [[-100], [0]], [[1], [1]], [[True, False]]),
         ([[100]], [[-100], [0]], [[1], [2]], [[True, True]]),
     ),
-    "ragged_tail": (([0], [[0]], [[0]], 2), ([1], [[1], [2]], [[3], [4]], 2)),
+    "hidden_first": (
+        ([[0, -745]], [[1], [2]], [[False, True]], 1),
+        ([[-800, 5]], [[1], [2]], [[True, False]], 1),
+        ([[0, -800]], [[1], [2]], [[False, True]], 2),
+        ([[9, -800, -3]], [[1], [2], [3]], [[False, True, True]], 1),
+    ),
 }
 
 
@@ -312,16 +318,23 @@ def test_the_smallest_for_large_negative():
     assert below(name, inputs) is None
 
 
-def test_the_smallest_for_ragged_tail():
-    name = "ragged_tail"
-    assert smallest.size(problems()[name].smallest) == (4, 0, 2, 3)
-    inputs = (
-        named(name, q, k, v, block)
-        for q in whole((1,), 2)
-        for k in whole((1, 1), 2)
-        for v in whole((1, 1), 2)
+def test_the_smallest_for_hidden_first():
+    """A score that isn't seen, or a value, is at its best 0, because no result depends on it."""
+    name, hidden = "hidden_first", np.array([[False, True]])
+    assert smallest.size(problems()[name].smallest) == (7, 0, 746, 747)
+    value = np.zeros((2, 1))
+    inputs = [named(name, np.array([[0.0, x]]), value, hidden, 1) for x in range(-745, 746)]
+    masks = [np.array([pair]) for pair in itertools.product((True, False), repeat=2) if any(pair)]
+    inputs += [
+        named(name, scores, value, mask, block)
+        for scores in 745 * np.array([*whole((1, 2), 1)])
+        for value in whole((2, 1), 1)
+        for mask in masks
         for block in range(1, 5)
-    )
+    ]
+    alone = np.array([[True]])  # one key is never hidden first
+    for d_v in range(1, 4):
+        inputs += [named(name, np.array([[-1000.0]]), np.ones((1, d_v)), alone, 1)]
     assert below(name, inputs) is None
 
 
@@ -392,6 +405,12 @@ RIGHT = {
         (7, "scores += np.where(real, 0, -1e30)[:, None, :]"),
         (7, "scores = np.where(np.expand_dims(real, 1), scores, -1e30)"),
     ),
+    "added_input": (
+        (9, "delta = (grad_out * (out - x)).sum(axis=1, keepdims=True)"),
+        (9, "delta = (grad_out * (weights @ value)).sum(-1)[:, None]"),
+        (9, "delta = (weights * (grad_out @ value.T)).sum(axis=1, keepdims=True)"),
+        (11, "grad_scores = weights * (grad_weights - (weights * grad_weights).sum(1)[:, None])"),
+    ),
     "heads_on_gpus": (
         (13, "total += part + bias / world"),
         (13, "total = total + part + bias * (rank == 0)"),
@@ -399,17 +418,29 @@ RIGHT = {
         (14, "return total - (world - 1) * bias"),
         (4, "total = np.zeros((n, d_model)) - (world - 1) * bias"),
     ),
-    "old_terms": (
-        (11, "total = total * factor + powers.sum()"),
-        (11, "total = powers.sum() + factor * total"),
-        (11, "total *= factor; total += powers.sum()"),
-        (8, "factor = np.exp(top - new_top); total = total * factor"),
+    "turned_pairs": (
+        (7, "angle = np.tile(angle, 2)"),
+        (7, "angle = np.concatenate([angle, angle], axis=1)"),
+        (7, "angle = angle[:, np.arange(d) % (d // 2)]"),
+    ),
+    "delta_in_blocks": (
+        (10, "delta = (grad_output * output).sum(axis=1, keepdims=True)"),
+        (10, "delta = np.einsum('ic,ic->i', output, grad_output)[:, None]"),
+        (10, "delta = np.diag(grad_output @ output.T)[:, None]"),
+        (10, "delta = (np.exp(query @ key.T - lse[:, None]) @ value * grad_output).sum(1)[:, None]"),
+        (11, "grad_scores = weights * (grad_weights - (grad_output * output).sum(1)[:, None])"),
     ),
     "mean_loss": (
         (10, "words += real.sum()"),
         (10, "words += np.count_nonzero(real)"),
         (10, "words = words + int(np.sum(real))"),
         (10, "words += len(loss[real])"),
+    ),
+    "tile_strides": (
+        (11, "b = memory[n * inner[:, None] + cols]"),
+        (11, "b = memory[: k * n].reshape(k, n)[inner[:, None], cols]"),
+        (11, "b = memory[cols + inner.reshape(-1, 1) * n]"),
+        (11, "b = np.array([memory[n * i + cols] for i in inner])"),
     ),
     "last_tile": (
         (7, "for start in range(0, rows[-1] + 1, block_k):"),
@@ -470,21 +501,42 @@ WRONG = {
         (7, "scores = np.where(real[:, None, :], scores, -1e4)", "still wrong on hidden input 3"),
         (7, "scores = np.where(real[:, None, :], scores)", "It stops with an error. ValueError"),
     ),
+    "added_input": (
+        (9, "delta = (grad_out * x).sum(axis=1, keepdims=True)", "doesn't belong to delta"),
+        (9, "delta = 0", "hidden input 1 of 4: 1 query and 1 key, d = 1."),
+        (8, "out = weights @ value", "Line 8 is right: the layer adds"),
+        (12, "grad_x = scale * grad_scores @ key", "x reaches out in two ways"),
+    ),
     "heads_on_gpus": (
         (13, "total += part", "Now the bias is gone."),
         (13, "total += part - bias", "hidden input 1 of 5: 2 heads on 2 GPUs."),
         (7, "for w_q, w_k, w_v, w_o in heads[rank:]:", "Line 7 is right: each GPU takes"),
     ),
-    "old_terms": (
-        (11, "total = factor * (powers.sum() + total)", "rescaled too"),
-        (11, "total = 1.0", "expected: [1]"),
-        (10, "output = output + powers @ value", "in part. As it stands, line 10 is right: the"),
-        (10, "output = output * powers @ value", "not yet. Line 10 is right"),
+    "turned_pairs": (
+        (7, "angle = np.concatenate([angle, -angle], axis=1)", "turn by the same angle"),
+        (7, "angle = np.repeat(angle, 2, axis=-1)[:, :d]", "are the same as with the old line"),
+        (7, "angle = np.tile(angle, (2, 1))", "could not be broadcast together"),
+        (7, "angle = 0 * np.tile(angle, 2)", "hidden input 1 of 5: n = 2, d = 2, base = 100."),
+        (5, "speed = base ** (-np.arange(0, d, 2) / d / 2)", "already holds the 2i"),
+        (11, "partner = np.concatenate([second, -first], axis=1)", "Line 11 is right"),
+    ),
+    "delta_in_blocks": (
+        (10, "delta = (grad_output * output).sum()", "each query has its own delta"),
+        (10, "delta = 0", "1 query and 2 keys, in blocks of 1"),
+        (10, "delta = (weights * grad_weights).sum(axis=1)[:, None]", "same as with the old line"),
+        (8, "weights = attnlib.softmax(query @ key[at].T)", "not a softmax over the block"),
+        (14, "grad_query = grad_scores @ key[at]", "a query meets every block"),
     ),
     "mean_loss": (
         (10, "words += 1", "This counts the batches"),
         (10, "words += (loss > 0).sum()", "aren't 0"),
         (9, "loss = lse - picked[..., 0]", "Line 9 is right"),
+    ),
+    "tile_strides": (
+        (11, "b = memory[m * inner[:, None] + cols]", "B has nothing to do with it"),
+        (11, "b = memory[inner[:, None] + n * cols]", "the transpose of a matrix"),
+        (11, "b = memory[9 * inner[:, None] + cols]", "It stops with an error. IndexError"),
+        (10, "a = memory[n * k + n * rows + inner]", "its rows have k numbers"),
     ),
     "last_tile": (
         (7, "for start in range(0, first + block_k, block_k):", "not on how many keys"),

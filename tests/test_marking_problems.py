@@ -78,7 +78,7 @@ def test_tasks_are_in_the_order_of_the_book():
 
 # --- what counts ------------------------------------------------------------
 
-LOOP = 'repair("old_terms", 11, "while True: pass")'
+LOOP = 'repair("delta_in_blocks", 10, "while True: pass")'
 EVIL = """\
 class Leaves:
     def __array__(self, *args, **options):
@@ -138,7 +138,7 @@ ANSWERS = {
         "one_mistake",
         "It ends the program",
     ),
-    "old_terms": ([LOOP], "error", "one_mistake", "didn't finish within 3 seconds"),
+    "delta_in_blocks": ([LOOP], "error", "one_mistake", "didn't finish within 3 seconds"),
     "shift_both_ways": (
         ['order("shift_both_ways", [*"fbdl"])'],
         "incorrect",
@@ -157,8 +157,8 @@ ANSWERS = {
         "otherwise",
         "Its cell stopped with TypeError: too many",
     ),
-    "ragged_tail": (
-        ['order("ragged_tail", "abc")', 'expose("ragged_tail")', '# expose("ragged_tail", 1)'],
+    "hidden_first": (
+        ['order("hidden_first", "abc")', 'expose("hidden_first")', '# expose("hidden_first", 1)'],
         "not attempted",
         "otherwise",
         "",
