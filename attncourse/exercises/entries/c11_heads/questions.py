@@ -5,18 +5,18 @@ from ...model import Choice, Question
 QUESTIONS = (
     Question(
         "both_in_one_query",
-        "One question gives the weights 0.156, 0.094, 0.698 and 0.052, another one 0.083, 0.610,"
-        " 0.083 and 0.225. Which weights does the sum of the two queries give?",
+        "One question gives the weights 0.156, 0.094, 0.698 and 0.052, and another one gives"
+        " 0.083, 0.610, 0.083 and 0.225. Which weights does the sum of the two queries give?",
         (
             Choice(
                 "Their mean: about 0.12, 0.35, 0.39 and 0.14.",
-                "This would be right if the softmax were linear. But the scores are added, in the"
-                " exponent.",
+                "This would be right if the softmax were linear. But it's the scores that are"
+                " added, in the exponent.",
             ),
             Choice(
                 "Their products, divided by the sum of the products.",
-                "Scores add up, and exponentials of sums are products. One question prefers cat"
-                " to old as strongly as the other prefers old to cat, so they tie.",
+                "Scores add up, and the exponential of a sum is a product. One question prefers"
+                " cat to old as strongly as the other prefers old to cat, so they tie.",
             ),
             Choice(
                 "The weights of the sharper question, the first one.",
@@ -24,9 +24,9 @@ QUESTIONS = (
                 " over *cat* just as strongly.",
             ),
             Choice(
-                "The larger of the two for each key, divided by their sum.",
-                "This would keep both favourites as they are. But a key that one question favours"
-                " is pulled down by the other.",
+                "For each key the larger of its two weights, divided by the sum of these.",
+                "This would let both favourites keep their weights. But a key that one question"
+                " favours is pulled down by the other question.",
             ),
         ),
         right="b",
@@ -34,8 +34,8 @@ QUESTIONS = (
     ),
     Question(
         "reshape_alone",
-        "x has 4 positions with 6 features each. x.reshape(2, 4, 3) has the shape of two heads, of"
-        " 4 positions and 3 features. What does head 0 hold?",
+        "x has 4 positions with 6 features each. x.reshape(2, 4, 3) has the shape of two heads"
+        " with 4 positions and 3 features each. What does head 0 hold?",
         (
             Choice(
                 "The first three features of all four positions.",
@@ -49,7 +49,8 @@ QUESTIONS = (
             ),
             Choice(
                 "Every other feature of all four positions.",
-                "This would deal the features out in turn. But a reshape doesn't move any number.",
+                "This would deal the features out in turn. But a reshape doesn't move any"
+                " numbers.",
             ),
             Choice(
                 "Nothing: the reshape raises an error.",
@@ -66,13 +67,13 @@ QUESTIONS = (
         (
             Choice(
                 "12, because it is a 12 × 12 matrix of random numbers.",
-                "This looks only at the shape of the product, and not at its factors. The entries"
-                " are random, but they aren't independent.",
+                "This looks only at the shape of the product, but not at its factors. The"
+                " entries are random, but they aren't independent.",
             ),
             Choice(
                 "4.",
-                "Each of its rows is a sum of the 4 rows of W_Kᵀ, each times a number. So at most"
-                " 4 of its rows can be independent.",
+                "Each of its rows is a weighted sum of the 4 rows of W_Kᵀ. So at most 4 of its"
+                " rows can be independent.",
             ),
             Choice("3: one for each head.", "This confuses the number of heads with their size."),
             Choice(
@@ -95,7 +96,7 @@ QUESTIONS = (
             ),
             Choice(
                 "1, because all rows of the weights sum to 1.",
-                "Rows with equal sums needn't be equal, nor multiples of each other.",
+                "Rows with equal sums needn't be equal, or multiples of each other.",
             ),
             Choice(
                 "3, because the division by the row's sum adds one.",
@@ -123,8 +124,8 @@ QUESTIONS = (
             ),
             Choice(
                 "One head is better, because it has twice the rank.",
-                "Rank helps to find a name. But it doesn't help one row to keep two contents"
-                " apart.",
+                "Rank helps a head to find a name. But it doesn't help a single row of weights"
+                " to keep two contents apart.",
             ),
             Choice(
                 "One head fails, and two succeed.",
@@ -132,8 +133,7 @@ QUESTIONS = (
             ),
             Choice(
                 "One head learns it too, only more slowly.",
-                "This assumes that a solution exists. But for one head, there are no matrices"
-                " that would do it.",
+                "This assumes that a solution exists. But for one head, no matrices can do it.",
             ),
         ),
         right="c",
@@ -151,7 +151,7 @@ QUESTIONS = (
             ),
             Choice(
                 "It is their sum.",
-                "A change of the shared key changes both copies, and the two changes of the loss"
+                "If the shared key changes, both copies change, and the two changes of the loss"
                 " add up.",
             ),
             Choice(
@@ -160,7 +160,7 @@ QUESTIONS = (
             ),
             Choice(
                 "It is their product.",
-                "The chain rule multiplies along a path, and adds up over paths.",
+                "The chain rule multiplies along a path, but it adds over paths.",
             ),
         ),
         right="b",
@@ -173,8 +173,8 @@ QUESTIONS = (
         (
             Choice(
                 "2 KiB.",
-                "That's 8 heads of 128 numbers in 2 bytes, so only the keys, and only of a single"
-                " layer.",
+                "That's 8 heads of 128 numbers with 2 bytes each, so it counts only the keys,"
+                " and only in a single layer.",
             ),
             Choice(
                 "4 KiB.",
@@ -196,23 +196,24 @@ QUESTIONS = (
     ),
     Question(
         "sixteen_heads",
-        "A model with four layers of four heads answers six kinds of questions, all of them right."
-        " If you remove its heads one at a time, how many of the 16 can go without any answer"
-        " becoming wrong?",
+        "A model with four layers of four heads answers six kinds of questions, and all its"
+        " answers are right. If you remove its heads one at a time, for how many of the 16 do"
+        " all answers stay right?",
         (
             Choice(
                 "None: training found a use for each of them.",
-                "This assumes that training leaves nothing over. Where several heads do the same,"
-                " none of them is needed alone.",
+                "This assumes that training leaves no head to spare. But if several heads do the"
+                " same thing, you can remove any one of them.",
             ),
             Choice(
                 "More than half of them.",
-                "A head isn't needed if others do the same, or if what it does isn't needed for"
-                " these answers.",
+                "A head isn't needed if other heads do the same thing, or if these answers don't"
+                " depend on what it does.",
             ),
             Choice(
                 "All of them: with 15 others, a single head can't matter.",
-                "This treats all heads as copies of each other. Some do what no other head does.",
+                "This treats all heads as copies of each other. But some heads do something that"
+                " no other head does.",
             ),
         ),
         right="b",

@@ -5,22 +5,23 @@ from ...model import Choice, Question
 QUESTIONS = (
     Question(
         "dog_bites_man",
-        "*dog bites man* and *man bites dog* go through self-attention without a mask. Nothing is"
-        " done about positions. How do the two outputs of *bites* compare?",
+        "*dog bites man* and *man bites dog* go through self-attention without a mask, and"
+        " nothing tells it about positions. How do the two outputs of *bites* compare?",
         (
             Choice(
-                "They differ: the words are in another order.",
-                "You know the order. Attention gets three vectors and adds up three terms.",
+                "They differ: the words are in a different order.",
+                "You know the order. But attention only gets three vectors and adds up three"
+                " terms.",
             ),
             Choice(
                 "They are equal.",
-                "There are the same three keys and the same three values, added up in another"
-                " order.",
+                "The same three keys and the same three values are used. They are only added up"
+                " in a different order.",
             ),
             Choice(
                 "The weights are the same, but the outputs differ.",
-                "This separates the weights from their values. Each value moves with its key, and"
-                " so does its weight.",
+                "This separates the weights from the values. But each value moves together with"
+                " its key, and so does its weight.",
             ),
         ),
         right="b",
@@ -28,23 +29,22 @@ QUESTIONS = (
     ),
     Question(
         "past_in_layers",
-        "There is one causal layer and no positions. The first two of five words swap places."
-        " What happens to"
-        " the output of the last word?",
+        "A causal layer gets no information about positions. If the first two of five words swap"
+        " places, what happens to the last word's output?",
         (
             Choice(
                 "It changes: the causal mask knows what came first.",
-                "The mask hides what comes later. It hides nothing of what comes before the last"
-                " word, and doesn't order it.",
+                "The mask hides what comes later. But it hides nothing that comes before the"
+                " last word, and doesn't tell it the order.",
             ),
             Choice(
-                "It stays.",
+                "It stays the same.",
                 "The last query sees all five keys, and the order in which it adds"
                 " them up doesn't matter.",
             ),
             Choice(
-                "It changes, but only a little: the two are far away.",
-                "Nothing in the layer knows what is far away.",
+                "It changes, but only a little: the two words are far away.",
+                "Nothing in the layer knows which words are far away.",
             ),
         ),
         right="b",
@@ -52,9 +52,9 @@ QUESTIONS = (
     ),
     Question(
         "added_then_projected",
-        "Sinusoidal positions are added to word vectors, and matrices compute query and key from"
-        " the sums. The same two words are at positions 2 and 5, then at 12 and 15. Are the two"
-        " scores equal?",
+        "Sinusoidal positions are added to word vectors, and matrices compute queries and keys"
+        " from the sums. The same two words are first at positions 2 and 5, and then at 12 and"
+        " 15. Are the two scores equal?",
         (
             Choice(
                 "Yes: the product of two sinusoidal positions depends only on their difference.",
@@ -63,12 +63,12 @@ QUESTIONS = (
             ),
             Choice(
                 "No: the projections and the words spoil it.",
-                "A shift turns both positions, but not the matrices between them.",
+                "A shift rotates both positions, but not the matrices between them.",
             ),
             Choice(
                 "Yes, if the two words are the same word.",
-                "Then the words' own term is the same in both scores, as it is for any two words."
-                " The three terms with positions aren't.",
+                "One of the four terms depends only on the words, and it's the same in both"
+                " scores for any two words. The three terms with positions aren't the same.",
             ),
         ),
         right="b",
@@ -76,8 +76,8 @@ QUESTIONS = (
     ),
     Question(
         "turn_the_values",
-        "Queries and keys are rotated by their positions. What if we rotate the values by their"
-        " own positions, too?",
+        "Queries and keys are rotated according to their positions. What happens if we also"
+        " rotate each value according to its position?",
         (
             Choice(
                 "Nothing changes: only differences of positions count anyway.",
@@ -99,20 +99,21 @@ QUESTIONS = (
         "A model was trained with neighbours as pairs, but the code that runs it rotates halves."
         " Which scores are still right?",
         (
-            Choice("None.", "Nearly none. But there is one distance at which no angle matters."),
+            Choice("None.", "Nearly none of them are. But there is one distance at which no"
+                            " angle matters."),
             Choice(
-                "Those of a query and a key at the same position.",
-                "Both are rotated in the same way, whatever the pairs are, and a common rotation"
-                " changes no dot product.",
+                "Only the scores of a query and a key at the same position.",
+                "Both are rotated in the same way, whatever the pairs are, and rotating both in"
+                " the same way doesn't change their dot product.",
             ),
             Choice(
-                "Those of far keys, where the slow pairs decide.",
-                "The slow pairs now consist of other features.",
+                "Only the scores of distant keys, where the slow pairs decide.",
+                "But the slow pairs now consist of different features.",
             ),
             Choice(
-                "All: a sum over pairs doesn't care which pairs they are.",
-                "That would be right if query and key had been trained for these pairs. They were"
-                " trained for the others.",
+                "All of them: a sum over pairs doesn't care which pairs they are.",
+                "That would be right if the queries and keys had been trained for these pairs."
+                " But they were trained for the others.",
             ),
         ),
         right="b",
@@ -120,22 +121,24 @@ QUESTIONS = (
     ),
     Question(
         "three_back",
-        "A query is trained to look at the key three places back, in texts of 32 positions. Then"
-        " a query is at position 255. In which scheme does it still look three places back?",
+        "Queries are trained to look at the key three places back, in texts of 32 positions."
+        " Then a query comes at position 255. With which schemes does it still look three places"
+        " back?",
         (
             Choice(
-                "In all of them: three back is three back.",
-                "It is for us. But a table has a row for every position, and the rows from 32 on"
+                "With all of them: three back is three back.",
+                "For us it is. But a table has a row for every position, and the rows from 32 on"
                 " were never trained.",
             ),
             Choice(
-                "In none of them: no scheme was shown position 255.",
+                "With none of them: no scheme has ever been shown position 255.",
                 "A scheme that sees only differences was shown the difference 3 at every position.",
             ),
             Choice(
-                "Mostly if queries and keys are rotated, hardly if positions are added.",
-                "Training showed the difference 3. It didn't show the differences from 32 on,"
-                " which now compete.",
+                "It mostly does if queries and keys are rotated, but hardly ever if positions"
+                " are added.",
+                "Training did show the difference 3. But it didn't show the differences from 32"
+                " on, and these keys now compete.",
             ),
         ),
         right="c",
@@ -143,23 +146,25 @@ QUESTIONS = (
     ),
     Question(
         "four_times_the_base",
-        "The trained model never saw more than 49 words. In texts of 79 words, half of its answers"
-        " are right. Now we change only the base of its rotary positions, from 1,000 to 4,000, and"
-        " train nothing. What happens to these answers?",
+        "The trained model never saw more than 49 words. In texts of 79 words, half of its"
+        " answers are right. Now we change only the base of its rotary positions, from 1,000 to"
+        " 4,000, without any further training. What happens to the answers in these texts?",
         (
             Choice(
-                "Hardly any is right: the angles aren't those of training.",
-                "The fast pairs hardly change, and the slow ones turn at 79 words as far as they"
-                " did within 49 in training.",
+                "Hardly any of them are right: the angles are no longer the ones used in"
+                " training.",
+                "The fast pairs hardly change, and the slow pairs don't turn further over 79"
+                " words than they did over 49 words in training.",
             ),
             Choice(
-                "Nothing: the base counts only in training.",
-                "The base is in every angle, so every score changes, except at distance 0.",
+                "Nothing: the base matters only in training.",
+                "But the angles depend on the base, so every score changes, except at distance"
+                " 0.",
             ),
             Choice(
-                "Nearly all are right.",
-                "With the larger base, no pair meets an angle at 79 words that it hadn't met"
-                " within 49.",
+                "Nearly all of them are right.",
+                "With the larger base, no slow pair meets an angle within 79 words that it"
+                " hadn't already met within 49.",
             ),
         ),
         right="c",
@@ -176,12 +181,12 @@ QUESTIONS = (
             ),
             Choice(
                 "513.",
-                "From 0 to 256 all 257 exist, then every second one, and from 512 on every"
-                " fourth, which adds 128 each.",
+                "From 0 to 256, all 257 numbers exist. After that only every second one does,"
+                " and from 512 on only every fourth, which adds 128 numbers each time.",
             ),
             Choice(
-                "257: it has 8 digits.",
-                "That's how many there are up to 256. Each further power of 2 adds 128.",
+                "257: bfloat16 has 8 binary digits.",
+                "That's how many there are up to 256. Each further power of 2 adds 128 more.",
             ),
         ),
         right="b",

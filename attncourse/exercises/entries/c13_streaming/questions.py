@@ -30,7 +30,8 @@ QUESTIONS = (
     ),
     Question(
         "after_two_keys",
-        "Two of four keys have been read. What is u divided by the sum at this moment?",
+        "Two of the four keys have been read so far. What do you get if you divide u by the sum"
+        " now?",
         (
             Choice(
                 "Half of the output.",
@@ -57,11 +58,11 @@ QUESTIONS = (
         (
             Choice(
                 "Not at all: all bits are equal.",
-                "That's true on paper. On a machine, terms that are shifted and added in another"
-                " way are rounded in other places.",
+                "That's true on paper. On a machine, shifting and adding the terms differently"
+                " also rounds them differently.",
             ),
             Choice(
-                "In the last digits only.",
+                "Only in the last digits.",
                 "On paper it's the same number. On a machine, only the rounding differs.",
             ),
             Choice(
@@ -90,7 +91,7 @@ QUESTIONS = (
                 " have to be computed.",
             ),
             Choice(
-                "28: those that lie entirely in the past.",
+                "28: only the blocks that lie entirely in the past.",
                 "This leaves out the blocks on the diagonal. In each of them, every query sees at"
                 " least itself.",
             ),
@@ -110,8 +111,8 @@ QUESTIONS = (
             ),
             Choice(
                 "The same.",
-                "On average, each query computes about half a block too much, and it's half of"
-                " the larger kind of block.",
+                "On average, about half a block too much is computed for each query, and it's"
+                " half of whichever block is larger.",
             ),
             Choice(
                 "More: all 256 queries read as far as the last of them.",
@@ -120,8 +121,8 @@ QUESTIONS = (
             ),
             Choice(
                 "50 %: with blocks of 64 keys, nearly everything hidden is skipped.",
-                "This forgets the queries. Whatever a block of 256 queries computes for its last"
-                " query, it computes for its first one as well.",
+                "This forgets the queries. Whatever is computed for the last query of a block of"
+                " 256 is computed for its first query as well.",
             ),
         ),
         right="b",
@@ -134,8 +135,8 @@ QUESTIONS = (
         (
             Choice(
                 "Their mean.",
-                "This assumes that both halves have the same weight. But a half with a large"
-                " score has more.",
+                "This assumes that both halves have the same weight. But a half that contains a"
+                " large score has more.",
             ),
             Choice(
                 "Their mean, weighted by the numbers of keys.",
@@ -165,12 +166,12 @@ QUESTIONS = (
         (
             Choice(
                 "They're equal: on paper it's the same number.",
-                "That's true on paper. On a machine, the two are rounded in different places.",
+                "That's true on paper. On a machine, the two are rounded at different points.",
             ),
             Choice(
                 "The log-sum-exp is better: one number is rounded once.",
-                "It's rounded once, but coarsely, like every number near 10,000. That's an error"
-                " in the exponent, so it becomes a relative error of every weight.",
+                "It's rounded only once, but coarsely, like every number near 10,000. That's an"
+                " error in the exponent, so it becomes a relative error of every weight.",
             ),
             Choice(
                 "The pair is better, by a factor of about ten.",
@@ -188,18 +189,18 @@ QUESTIONS = (
     ),
     Question(
         "finished_gradients",
-        "The forward pass has left the output and the log-sum-exp of all rows. The backward pass"
-        " has read the first of three blocks of keys. Which gradients are finished?",
+        "The forward pass has saved the output and the log-sum-exp of all rows. The backward"
+        " pass has read the first of three blocks of keys. Which gradients are finished?",
         (
             Choice(
                 "None: the softmax ties all keys together.",
-                "It does, through sums over whole rows. But these are in the log-sum-exp and in"
-                " delta, and both are known.",
+                "It does, through sums over whole rows. But these sums are contained in the"
+                " log-sum-exp and in delta, which are both known.",
             ),
             Choice(
                 "The gradients of the block's own keys and values.",
-                "These keys and values meet all queries in this block, and no other block depends"
-                " on them.",
+                "These keys and values meet all the queries in this block, and no other block"
+                " depends on them.",
             ),
             Choice(
                 "The gradient of the queries.",
@@ -217,11 +218,11 @@ QUESTIONS = (
     ),
     Question(
         "slower_in_pieces",
-        "Streaming computes the same products as the dense function, and the repairs as well. How"
-        " does its speed compare with the dense one, on a CPU?",
+        "Streaming computes the same products as the dense function, plus the repairs. How do"
+        " their speeds compare on a CPU?",
         (
             Choice(
-                "Slower for every length: it does more.",
+                "Streaming is slower for every length: it does more.",
                 "This assumes that only arithmetic takes time. For long inputs, the dense"
                 " function writes and reads a table that doesn't fit into the cache.",
             ),
@@ -231,12 +232,12 @@ QUESTIONS = (
                 " them takes its share too, especially if its table is large.",
             ),
             Choice(
-                "Slower for short inputs, faster for long ones.",
-                "Each head and each block has its own fixed cost, which doesn't pay off for short"
-                " inputs. Long ones save far more in memory traffic.",
+                "Streaming is slower for short inputs, but faster for long ones.",
+                "Each head and each block has its own fixed cost, which doesn't pay off for"
+                " short inputs. For long ones, the savings in memory traffic are far larger.",
             ),
             Choice(
-                "Faster for every length: it needs less memory.",
+                "Streaming is faster for every length: it needs less memory.",
                 "Less memory doesn't mean more speed at every size: a small table fits into the"
                 " cache anyway.",
             ),

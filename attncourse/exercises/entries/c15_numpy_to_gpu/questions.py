@@ -5,7 +5,8 @@ from ...model import Choice, Question
 QUESTIONS = (
     Question(
         "which_copies",
-        "Let `x` be a float32 tensor. Which of these operations writes all its numbers anew?",
+        "Let `x` be a float32 tensor. Which of these operations writes all the numbers to new"
+        " memory?",
         (
             Choice(
                 "`x.mT`.",
@@ -14,17 +15,17 @@ QUESTIONS = (
             ),
             Choice(
                 "`x[1:]`.",
-                "This takes a slice for a new array. But it lies in the same memory, and only"
-                " begins one row later.",
+                "This assumes that a slice is a new array. But it lies in the same memory, and"
+                " only begins one row later.",
             ),
             Choice(
                 "`x.half()`.",
-                "Each number now takes two bytes instead of four, so none of them can stay as it"
-                " is.",
+                "Each number now takes two bytes instead of four, so all of them have to be"
+                " written again.",
             ),
             Choice(
                 "All three, since each gives a new tensor.",
-                "A new tensor doesn't need new memory. Two of the three are views of the old"
+                "A new tensor doesn't need new memory. Two of these three are views of the old"
                 " numbers.",
                 last=True,
             ),
@@ -39,7 +40,7 @@ QUESTIONS = (
             Choice(
                 "1000, since bfloat16 has the range of float32.",
                 "This considers the range, but not the digits. 1000 is in range, but on the way"
-                " there 257 is missing.",
+                " there, 257 doesn't exist in bfloat16.",
             ),
             Choice(
                 "About 1000, since rounding goes up as often as down.",
@@ -62,9 +63,9 @@ QUESTIONS = (
     ),
     Question(
         "two_stopwatches",
-        "A job takes half a second. We launch one and stop the clock without waiting. Then we"
-        " launch a second one, and stop the clock when its result is there. How many jobs does"
-        " each clock measure?",
+        "A job takes half a second. We launch one and stop a first clock without waiting. Then"
+        " we launch a second job, and stop a second clock when its result is there. How many"
+        " jobs does each clock measure?",
         (
             Choice(
                 "1 and 1.",
@@ -78,7 +79,7 @@ QUESTIONS = (
             ),
             Choice(
                 "0 and 2.",
-                "The first clock measures only the asking. The second one measures both jobs,"
+                "The first clock measures only the launch. The second one measures both jobs,"
                 " because they run one after the other.",
             ),
             Choice(
@@ -103,15 +104,15 @@ QUESTIONS = (
             Choice(
                 "0.3 s.",
                 "The GPU is done with each job before Python asks for the next one. So the time"
-                " between the events is that of the asking.",
+                " between the events is the time that Python takes to ask.",
             ),
             Choice(
-                "0.4 s, since asking and doing add up.",
+                "0.4 s, since the times for asking and for the job add up.",
                 "This assumes that Python waits for each job. But it prepares the next request"
                 " while the GPU works.",
             ),
             Choice(
-                "Something in between, and the closer to 0.1 s, the more jobs there are.",
+                "Something in between, and the more jobs there are, the closer it gets to 0.1 s.",
                 "This assumes that there is only one launch. But every job has its own.",
             ),
         ),
@@ -120,8 +121,9 @@ QUESTIONS = (
     ),
     Question(
         "twice_the_operations",
-        "A kernel adds two vectors, which is far to the left of the ridge. Now let it do twice as"
-        " many operations with the same bytes. By the roofline, how much longer does it take?",
+        "A kernel that adds two vectors lies far to the left of the ridge. Now let it do twice"
+        " as many operations with the same bytes. According to the roofline, how much longer"
+        " does it take?",
         (
             Choice(
                 "Twice as long.",
@@ -195,8 +197,8 @@ QUESTIONS = (
             ),
             Choice(
                 "Neither, since attention waits for the memory.",
-                "That was true step by step. Fused, with n = 8192, the bytes take a twentieth of"
-                " the products' time.",
+                "That's true if attention runs step by step. In a fused kernel with n = 8192,"
+                " moving the bytes takes a twentieth of the products' time.",
                 last=True,
             ),
         ),
@@ -205,8 +207,8 @@ QUESTIONS = (
     ),
     Question(
         "softmax_passes",
-        "We write the softmax as five operations, each a kernel of its own. How many times the"
-        " minimum do they move, in bytes?",
+        "We write the softmax as five operations, and each of them is a separate kernel. How"
+        " many times the minimum number of bytes do they move?",
         (
             Choice(
                 "Just the minimum, since after the first kernel the numbers are on the chip.",
@@ -235,12 +237,12 @@ QUESTIONS = (
     Question(
         "last_program",
         "There are 10 numbers and blocks of 4 places, and programs are counted from 0. Which"
-        " places does program 2 have?",
+        " places does program 2 handle?",
         (
             Choice(
                 "8 and 9.",
-                "This cuts the block to what is left. But its size is fixed, and a mask says"
-                " which of its places exist.",
+                "This cuts the block down to what is left. But its size is fixed, and a mask"
+                " says which of its places exist.",
             ),
             Choice(
                 "8, 9, 10 and 11.",
@@ -272,7 +274,7 @@ QUESTIONS = (
             ),
             Choice(
                 "column < 7.",
-                "The place is beyond the end of its row, and only its column tells us.",
+                "The place is beyond the end of its row, and only its column can tell us that.",
             ),
             Choice("row < 3.", "Row 0 exists. It's the column that doesn't."),
             Choice(
@@ -290,7 +292,7 @@ QUESTIONS = (
         " the softmax?",
         (
             Choice(
-                "0, since it counts for nothing.",
+                "0, since it adds nothing.",
                 "This confuses a score of 0 with a weight of 0. The exponential of 0 is 1, so"
                 " three keys that don't exist take a share.",
             ),

@@ -5,8 +5,8 @@ from ...model import Choice, Question
 QUESTIONS = (
     Question(
         "what_fusing_leaves",
-        "Three kernels become one, with 16 queries per program as before. Scores and weights stay"
-        " on the chip. Which part of the traffic disappears?",
+        "Three kernels become one, with 16 queries per program as before. The scores and weights"
+        " now stay on the chip. Which part of the traffic disappears?",
         (
             Choice(
                 "Next to nothing: each program still reads all keys and values.",
@@ -19,13 +19,13 @@ QUESTIONS = (
             ),
             Choice(
                 "Everything except reading Q, K, V once and writing the output once.",
-                "This assumes that what one program has read is there for the next one. But each"
-                " program loads its keys and values anew.",
+                "This assumes that the next program can use what one program has read. But each"
+                " program loads its keys and values again.",
             ),
             Choice(
                 "Two arrays of the scores' size.",
-                "This counts only the scores, or only the writing. Scores and weights both went"
-                " to memory and came back.",
+                "This counts only the scores, or only the writing. The scores and the weights"
+                " both went to memory and came back.",
             ),
         ),
         right="b",
@@ -38,7 +38,7 @@ QUESTIONS = (
         " read?",
         (
             Choice(
-                "As many as before.",
+                "The same number as before.",
                 "Each program still reads every key once. It takes four times as many steps, and"
                 " each reads a quarter as much.",
             ),
@@ -54,8 +54,8 @@ QUESTIONS = (
             ),
             Choice(
                 "More, by the overlap of the blocks.",
-                "This imagines blocks as windows that overlap. They lie side by side, and each"
-                " key is in exactly one of them.",
+                "This imagines that the blocks overlap. But they lie side by side, and each key"
+                " is in exactly one of them.",
             ),
         ),
         right="a",
@@ -68,14 +68,14 @@ QUESTIONS = (
         (
             Choice(
                 "Dividing once, at the end: a division is the most expensive operation.",
-                "A division is expensive, and this rung saves more than 32 of them. But for each"
-                " score, an exponential to base e takes about four instructions more than a power"
-                " of 2.",
+                "A division is expensive, and this change saves more than 32 of them. But for"
+                " each score, an exponential to base e takes about four instructions more than a"
+                " power of 2.",
             ),
             Choice(
                 "Powers of 2 instead of exp.",
-                "The hardware has only the power of 2. Everything that turns it into exp"
-                " disappears, for each score.",
+                "The hardware only has an instruction for powers of 2. For each score, the"
+                " instructions that turn a power of 2 into exp disappear.",
             ),
             Choice(
                 "The scale inside the multiply-add.",
@@ -95,20 +95,20 @@ QUESTIONS = (
     ),
     Question(
         "blocks_with_a_mask",
-        "Causal attention has 8 blocks of queries and 8 blocks of keys, all of one size, and"
-        " reads 36 pairs of blocks. In how many of these must positions be compared?",
+        "Causal attention has 8 blocks of queries and 8 blocks of keys, all of the same size,"
+        " and reads 36 pairs of blocks. In how many of these pairs must positions be compared?",
         (
             Choice(
                 "36: each of them is causal.",
-                "The attention as a whole is causal, but in a block of keys that all lie before"
-                " its queries, everything is allowed.",
+                "The attention as a whole is causal, but if all keys of a block come before the"
+                " queries, every pair is allowed.",
             ),
-            Choice("28.", "These are the blocks below the diagonal, which need no mask at all."),
+            Choice("28.", "These are the blocks below the diagonal, which need no mask."),
             Choice("8.", "Only the blocks on the diagonal contain both allowed and hidden pairs."),
             Choice(
                 "None: the loop ends at the diagonal.",
-                "This imagines the diagonal as an edge between blocks. It goes through the middle"
-                " of eight of them.",
+                "This imagines the diagonal as an edge between blocks. But it runs through the"
+                " middle of eight of them.",
             ),
         ),
         right="c",
@@ -116,18 +116,19 @@ QUESTIONS = (
     ),
     Question(
         "last_queries_first",
-        "16 heads with 16 blocks of queries each run on 132 processors, under a causal mask. In"
-        " each head, the last queries, which have the most work, are started first, and head"
-        " follows head. How long does it take, compared with sharing out all work evenly?",
+        "16 heads with 16 blocks of queries each run on 132 processors, under a causal mask. The"
+        " heads are started one after another, and in each head, the last queries, which have"
+        " the most work, come first. How long does it take, compared with sharing out all work"
+        " evenly?",
         (
             Choice(
                 "About as long: the longest blocks are first.",
-                "They are first only in their own head. The last head begins with its longest"
-                " block when the others are nearly done.",
+                "They come first only within their own head. The last head starts its longest"
+                " block when the other heads are nearly done.",
             ),
             Choice(
                 "A few per cent longer.",
-                "This is what you get with the longest blocks first over all heads.",
+                "This is what you get if the longest blocks of all heads come first.",
             ),
             Choice(
                 "1.6 times as long, as with the first queries first.",
@@ -148,18 +149,18 @@ QUESTIONS = (
         " training step is run twice on the same inputs. Are the gradients the same?",
         (
             Choice(
-                "Yes, all bits: a sum does not depend on the order of its terms.",
+                "Yes, down to the last bit: a sum doesn't depend on the order of its terms.",
                 "That's true on paper. In float32, every addition rounds, and a different order"
                 " rounds differently.",
             ),
             Choice(
                 "Nearly: many numbers differ in their last bits.",
-                "The order of the additions is not fixed, and each order rounds in its own way.",
+                "The order of the additions isn't fixed, and each order rounds differently.",
             ),
             Choice(
                 "Only roughly: some additions get lost when two programs write at once.",
-                "That would be so with a separate load and store. An atomic addition lets no"
-                " other program in between.",
+                "That would happen with a separate load and store. But during an atomic"
+                " addition, no other program can change the number.",
             ),
         ),
         right="b",

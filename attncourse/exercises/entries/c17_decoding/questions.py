@@ -5,29 +5,29 @@ from ...model import Choice, Question
 QUESTIONS = (
     Question(
         "recomputed_pairs",
-        "A model writes 1,000 words. For each new word, it computes causal attention of all words"
-        " so far anew. How many times as many pairs of a query and a key does it visit as it needs"
-        " to?",
+        "A model writes 1,000 words. For each new word, it computes causal attention for all"
+        " words so far again. By what factor does this increase the number of query-key pairs,"
+        " compared with visiting each pair only once?",
         (
             Choice(
-                "Just as many: the causal mask hides the rest.",
+                "Not at all: the causal mask hides the rest.",
                 "The mask hides later keys. It doesn't know that the earlier rows were computed"
                 " before.",
             ),
             Choice(
-                "Twice as many.",
+                "By a factor of 2.",
                 "A triangle is half of a square. But here whole triangles are computed again, one"
                 " for each word.",
             ),
             Choice(
-                "About 330 times as many.",
-                "Each step computes a triangle, of which only one row is new. Over n steps that"
-                " is (n + 2) / 3 times as much.",
+                "By a factor of about 330.",
+                "Each step computes a triangle, in which only one row is new. Over n steps, that"
+                " makes (n + 2) / 3 times as many.",
             ),
             Choice(
-                "1,000 times as many.",
-                "This assumes that every step is as long as the last one. The first steps are"
-                " short, and a triangle is half of a square.",
+                "By a factor of 1,000.",
+                "This assumes that every step takes as long as the last one. But the first steps"
+                " are short, and a triangle is half of a square.",
             ),
         ),
         right="c",
@@ -35,13 +35,13 @@ QUESTIONS = (
     ),
     Question(
         "longer_cache",
-        "One query meets a cache of 1,000 keys, then one of 100,000. What happens to the"
-        " operations per byte?",
+        "One query meets a cache of 1,000 keys, and then a cache of 100,000 keys. What happens"
+        " to the operations per byte?",
         (
             Choice(
                 "There are 100 times as many.",
-                "The operations grow like that, but so do the bytes. This would hold if the"
-                " queries grew with the keys, but there is still only one.",
+                "The operations grow like that, but so do the bytes. This would be true if the"
+                " number of queries grew with the keys, but there is still only one.",
             ),
             Choice(
                 "They stay the same.",
@@ -81,14 +81,14 @@ QUESTIONS = (
     ),
     Question(
         "kept_words",
-        'The trained model hesitates between sixteen adjectives after "it is too", which have 4 to'
-        " 8 % each, and between two verbs after \"the keys to the cabinet\", which have about 50 %"
-        " each. How many words does top-p keep in these two places, with p = 0.95?",
+        'The trained model hesitates between sixteen adjectives after "it is too", which have 4'
+        ' to 8 % each, and between two verbs after "the keys to the cabinet", which have about'
+        " 50 % each. With p = 0.95, how many words does top-p keep in these two places?",
         (
             Choice(
                 "The same number in both places.",
-                "That is top-k, which fixes a number of words. Here p fixes the weight that they"
-                " have together.",
+                "That would be top-k, which fixes the number of words. Here p fixes their total"
+                " weight.",
             ),
             Choice(
                 "Sixteen and two.",
@@ -97,8 +97,8 @@ QUESTIONS = (
             ),
             Choice(
                 "None: no word has a weight of 0.95.",
-                "p is a bound for a sum of weights. A single word reaches it only where the model"
-                " is sure.",
+                "p is a threshold for a sum of weights. A single word reaches it only if the"
+                " model is sure.",
             ),
             Choice(
                 "One and one: the most likely word.",
@@ -111,13 +111,13 @@ QUESTIONS = (
     Question(
         "four_queries",
         "Four queries at the end of one text meet its cache at once, on an H200, with four query"
-        " heads per key head. By the roofline, how long does the step take compared with a single"
-        " query?",
+        " heads per key head. According to the roofline, how long does the step take compared"
+        " with a single query?",
         (
             Choice(
                 "Four times as long.",
-                "Four times the arithmetic is done, but it was waiting for the memory most of the"
-                " time.",
+                "There is four times as much arithmetic, but the arithmetic units spent most of"
+                " their time waiting for the memory.",
             ),
             Choice(
                 "Twice as long.",
@@ -131,8 +131,8 @@ QUESTIONS = (
             ),
             Choice(
                 "A quarter as long.",
-                "That is the time per word, if all four can be used. The step itself reads the"
-                " whole cache.",
+                "That's the time per word if all four can be used. The step itself still reads"
+                " the whole cache.",
             ),
         ),
         right="c",
@@ -140,14 +140,14 @@ QUESTIONS = (
     ),
     Question(
         "after_a_rejection",
-        "A word that was drawn from the draft d is accepted with the probability min(1, t / d)."
-        " After a rejection, another word is drawn. From what, so that in the end words come with"
-        " the probabilities of the target t?",
+        "A word that was drawn from the draft d is accepted with probability min(1, t / d)."
+        " After a rejection, another word is drawn. What must it be drawn from, so that in the"
+        " end words come with the probabilities of the target t?",
         (
             Choice(
                 "From the target t itself.",
-                "Accepted words make up a part of t already. Drawing from all of t again gives too"
-                " many of the words that the draft proposes too often.",
+                "The accepted words already make up a part of t. Drawing from all of t again"
+                " gives too many of the words that the draft proposes too often.",
             ),
             Choice(
                 "From the draft d again.",
@@ -156,12 +156,13 @@ QUESTIONS = (
             ),
             Choice(
                 "From what is missing: max(t - d, 0), normalised.",
-                "min(t, d) is accepted, and max(t - d, 0) is exactly what is then missing from t.",
+                "The accepted words come with the probabilities min(t, d), and max(t - d, 0) is"
+                " exactly what is then missing from t.",
             ),
             Choice(
                 "From the target without the rejected word.",
-                "This leaves out one word that comes often enough already. But then the other words"
-                " of that kind come too often.",
+                "This leaves out one word that already comes often enough. But there are other"
+                " words like it, and they would come too often.",
             ),
         ),
         right="c",
@@ -169,9 +170,10 @@ QUESTIONS = (
     ),
     Question(
         "group_alone",
-        "There are 32 query heads, 8 key heads, one text, and 132 processors, each of which draws"
-        " at most its share of the bandwidth. One program per query head reads four times as many"
-        " bytes as one program per key head. How much faster is the second plan?",
+        "There are 32 query heads, 8 key heads, one text, and 132 processors, each of which can"
+        " use only its share of the bandwidth. With one program per query head, four times as"
+        " many bytes are read as with one program per key head. How much faster is the second"
+        " plan?",
         (
             Choice(
                 "Four times: a quarter of the bytes.",
@@ -184,7 +186,7 @@ QUESTIONS = (
                 " run at the same time.",
             ),
             Choice(
-                "It is slower: fewer programs run.",
+                "It's slower: fewer programs run.",
                 "Fewer programs run, but each has as much to read as before, so none of them"
                 " finishes later.",
             ),
@@ -195,8 +197,8 @@ QUESTIONS = (
     Question(
         "seventeen_parts",
         "On 132 processors, the keys of 8 heads are split into 16 parts each, and then into 17"
-        " instead. What happens to the time, if a processor draws at most its share of the"
-        " bandwidth?",
+        " parts each instead. What happens to the time, if each processor can use only its share"
+        " of the bandwidth?",
         (
             Choice(
                 "It falls a little: the parts are shorter.",
@@ -205,8 +207,8 @@ QUESTIONS = (
             ),
             Choice(
                 "It nearly doubles.",
-                "128 programs fit at once, but 136 don't: four processors get a second one, and"
-                " all wait for them.",
+                "128 programs fit at once, but 136 don't: four processors get a second program,"
+                " and everybody waits for them.",
             ),
             Choice(
                 "It stays the same: the same bytes are read.",
@@ -218,12 +220,12 @@ QUESTIONS = (
     ),
     Question(
         "page_waste",
-        "A thousand texts of random lengths lie on pages of 16 positions. How many places does a"
-        " text leave empty on its pages, on average?",
+        "A thousand texts of random lengths lie on pages of 16 positions. On average, how many"
+        " places does a text leave empty on its pages?",
         (
             Choice(
                 "None: pages are handed out when they are needed.",
-                "They are, but only as a whole. A text of 17 positions has two pages, and 15"
+                "They are, but only as whole pages. A text of 17 positions has two pages, and 15"
                 " empty places.",
             ),
             Choice(
@@ -232,8 +234,8 @@ QUESTIONS = (
             ),
             Choice(
                 "About half of its length.",
-                "Reserving for the longest text leaves that much empty. Here, all pages except"
-                " the last one are full.",
+                "Reserving space for the longest text would leave about that much empty. Here,"
+                " all pages except the last one are full.",
             ),
             Choice(
                 "About 8 on each of its pages.",
@@ -245,16 +247,17 @@ QUESTIONS = (
     ),
     Question(
         "eight_bits",
-        "The trained model writes its text of 36 words once more, with all keys and values rounded"
-        " to 8 bits. A weight is off by up to 28 % of itself. How many words differ?",
+        "The trained model writes its text of 36 words once more, with all keys and values"
+        " rounded to 8 bits. A weight is then off by up to 28 % of its value. How many words"
+        " differ?",
         (
             Choice(
                 "No word differs.",
-                "At every place, the rounding moves the logits too little to overturn the lead of"
-                " the most likely word.",
+                "At every position, rounding changes the logits too little to cost the most"
+                " likely word its lead.",
             ),
             Choice(
-                "All from the first few words on: the errors add up.",
+                "All of them after the first few words: the errors add up.",
                 "A key is rounded once, when it is stored. As long as the words stay the same, the"
                 " errors of later keys don't grow.",
             ),
