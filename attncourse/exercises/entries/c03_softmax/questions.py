@@ -5,11 +5,11 @@ from ...model import Choice, Question
 QUESTIONS = (
     Question(
         "share_of_scores",
-        "Somebody divides each of the scores 1.0, 0.5, 2.5 and −0.1 by the sum of the four. Why are"
-        " the results no weights?",
+        "Somebody divides each of the scores 1.0, 0.5, 2.5 and −0.1 by the sum of the four. Why"
+        " aren't these valid weights?",
         (
             Choice(
-                "They do not sum to 1.",
+                "They don't sum to 1.",
                 "This overlooks what we divide by. Numbers that are divided by their own sum always"
                 " sum to 1.",
             ),
@@ -19,12 +19,12 @@ QUESTIONS = (
                 " that value.",
             ),
             Choice(
-                "Their order is not that of the scores.",
+                "Their order differs from the order of the scores.",
                 "This assumes that a division reverses the order. Only a negative sum does, and"
                 " this sum is positive.",
             ),
             Choice(
-                "They are weights.",
+                "They are valid weights.",
                 "This asks only that weights sum to 1. But a share must not be negative either.",
             ),
         ),
@@ -33,8 +33,8 @@ QUESTIONS = (
     ),
     Question(
         "shifted_scores",
-        "One row has the scores 1, 2 and 3, another the scores 101, 102 and 103. Whose weights are"
-        " sharper?",
+        "One row has the scores 1, 2 and 3, and another has the scores 101, 102 and 103. Which row"
+        " has the sharper weights?",
         (
             Choice(
                 "Those of 101, 102, 103: the scores are larger.",
@@ -70,7 +70,7 @@ QUESTIONS = (
                 " its tenth power.",
             ),
             Choice(
-                "They become sharper: nearly all is on the last.",
+                "They become sharper: nearly all the weight is on the last key.",
                 "Each ratio of weights is raised to the tenth power, and the ratio of neighbours"
                 " was already 2.7.",
             ),
@@ -84,8 +84,8 @@ QUESTIONS = (
     ),
     Question(
         "back_to_scores",
-        "You are told the weights of a row exactly, all of them positive, and not its scores. What"
-        " do you know about the scores?",
+        "You know the exact weights of a row, all of them positive, but nobody tells you the scores."
+        " What do you know about the scores?",
         (
             Choice(
                 "All of them.",
@@ -93,12 +93,12 @@ QUESTIONS = (
                 " have the same.",
             ),
             Choice(
-                "All but one number, which may be added to all.",
+                "Everything except for one number, which may be added to all scores.",
                 "The ratios of the weights determine all differences of the scores, and nothing"
                 " more.",
             ),
             Choice(
-                "All but one factor, which may multiply all.",
+                "Everything except for one factor, which may multiply all scores.",
                 "This assumes that a factor is as harmless as a shift. A factor of 2 squares the"
                 " ratios of the weights, and a factor of 1/2 takes their roots.",
             ),
@@ -144,7 +144,7 @@ QUESTIONS = (
         " By how much must it be larger for a weight of 0.99?",
         (
             Choice(
-                "About 2.4: a tenth more, as the weight is.",
+                "About 2.4: a tenth more, because the weight is a tenth larger, too.",
                 "This assumes that the weight grows in proportion to the gap. At that rate, it"
                 " would soon be more than 1.",
             ),
@@ -154,7 +154,7 @@ QUESTIONS = (
                 " grows by log 11 = 2.4.",
             ),
             Choice(
-                "About 22: ten times, since the other weight is a tenth.",
+                "About 22: ten times as much, because the other weight falls to a tenth.",
                 "This assumes that the gap grows like the ratio of the weights. It grows like the"
                 " logarithm of that ratio.",
             ),
