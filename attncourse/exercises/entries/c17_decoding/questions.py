@@ -5,9 +5,9 @@ from ...model import Choice, Question
 QUESTIONS = (
     Question(
         "recomputed_pairs",
-        "A model writes 1,000 words. For each new word, it computes causal attention of all words"
-        " so far anew. How many times as many pairs of a query and a key does it visit as it needs"
-        " to?",
+        "A model writes 1,000 words. For each new word, it computes the causal attention of all"
+        " words so far again. It needs to visit some pairs of a query and a key, but visits more."
+        " How many times as many?",
         (
             Choice(
                 "Just as many: the causal mask hides the rest.",
@@ -141,8 +141,8 @@ QUESTIONS = (
     Question(
         "after_a_rejection",
         "A word that was drawn from the draft d is accepted with the probability min(1, t / d)."
-        " After a rejection, another word is drawn. From what, so that in the end words come with"
-        " the probabilities of the target t?",
+        " After a rejection, another word is drawn. In the end, words should have the probabilities"
+        " of the target t. From which distribution must the other word be drawn?",
         (
             Choice(
                 "From the target t itself.",
@@ -169,7 +169,7 @@ QUESTIONS = (
     ),
     Question(
         "group_alone",
-        "There are 32 query heads, 8 key heads, one text, and 132 processors, each of which draws"
+        "There are 32 query heads, 8 key heads, one text, and 132 processors, each of which uses"
         " at most its share of the bandwidth. One program per query head reads four times as many"
         " bytes as one program per key head. How much faster is the second plan?",
         (
@@ -195,7 +195,7 @@ QUESTIONS = (
     Question(
         "seventeen_parts",
         "On 132 processors, the keys of 8 heads are split into 16 parts each, and then into 17"
-        " instead. What happens to the time, if a processor draws at most its share of the"
+        " instead. What happens to the time, if a processor uses at most its share of the"
         " bandwidth?",
         (
             Choice(
