@@ -9,7 +9,7 @@ QUESTIONS = (
         " aren't these valid weights?",
         (
             Choice(
-                "They do not sum to 1.",
+                "They don't sum to 1.",
                 "This overlooks what we divide by. Numbers that are divided by their own sum always"
                 " sum to 1.",
             ),
@@ -154,7 +154,7 @@ QUESTIONS = (
                 " grows by log 11 = 2.4.",
             ),
             Choice(
-                "About 22: ten times, since the other weight is a tenth.",
+                "About 22: ten times as much, because the other weight falls to a tenth.",
                 "This assumes that the gap grows like the ratio of the weights. It grows like the"
                 " logarithm of that ratio.",
             ),
