@@ -32,7 +32,7 @@ try:  # NumPy 2.1 or newer
 except ImportError:
     opt_func_info = None  # type: ignore[assignment]
 
-QUERIES, KEYS = 512, 512  # a block of scores is 1 MiB of float32: it stays in a core's own cache
+QUERIES, KEYS = 512, 512  # a block of scores is 1 MiB of float32, which a cache holds
 DIAGONAL = 128  # keys that a causal mask cuts through at once
 TASK = 1024  # queries whose sums a thread finishes at once: fewer steps in Python
 SMALL = 40  # largest score, in powers of 2, that needs no maximum
@@ -424,17 +424,21 @@ def sum_blocks(head, task, query, small, scratch):
     total[:] = 0
     row_sum = np.zeros(len(query), query.dtype)
     shift = np.full(len(query), 0 if small else -np.inf, query.dtype)
-    exp, unit = (np.exp2, LOG2_E) if small and EXP2_IS_FASTER else (np.exp, 1)
-    query = scaled(head, query, unit)
+    query = scaled(head, query, exponential(small)[1])
     for rows in forward_rows(head, task):
         own = slice(rows.start - task.start, rows.stop - task.start)
-        sums = [array[own] for array in (total, row_sum, shift)]
-        sum_keys(head, rows, query[own], small, exp, unit, *sums, scratch)
+        sum_keys(head, rows, query[own], small, (total[own], row_sum[own], shift[own]), scratch)
     return total, row_sum, shift
 
 
-def sum_keys(head, rows, query, small, exp, unit, total, row_sum, shift, scratch):
+def exponential(small):
+    """A function, and what its arguments are multiplied by to make it exp."""
+    return (np.exp2, LOG2_E) if small and EXP2_IS_FASTER else (np.exp, 1)
+
+
+def sum_keys(head, rows, query, small, sums, scratch):
     """Step 1: the sums of one block of queries, a block of keys at a time."""
+    exp, unit = exponential(small)
     is_first = True
     for keys in key_blocks(head, rows):
         first = max(rows.start, keys.start) if head.right == 0 else rows.start
@@ -442,17 +446,17 @@ def sum_keys(head, rows, query, small, exp, unit, total, row_sum, shift, scratch
         if masks is None:
             continue
         seen = slice(first - rows.start, None)
+        total, row_sum, shift = (array[seen] for array in sums)
         scores = score_block(head, query[seen], keys, unit, scratch)
         if not small:
             mask_block(scores, *masks)
-            subtract_shift(scores, len(head.key), shift[seen], total[seen], row_sum[seen])
+            subtract_shift(scores, len(head.key), shift, total, row_sum)
         weights = exp(scores, out=scores)
         if small:
             for part in masks[0]:
                 covered(weights, part)[...] *= part
         is_first = is_first and first == rows.start
-        value = widen(head.value[keys])
-        add_block(weights, value, total[seen], row_sum[seen], is_first, scratch)
+        add_block(weights, widen(head.value[keys]), total, row_sum, is_first, scratch)
         is_first = False
 
 
@@ -532,8 +536,13 @@ def add_block(weights, value, total, row_sum, is_first, scratch):
     )
 
 
-@functools.lru_cache(64)
 def all_ones(size, dtype):
+    """Made once for all sizes up to the next power of 2."""
+    return ones_to_cut(1 << size.bit_length(), dtype)[:size]
+
+
+@functools.cache
+def ones_to_cut(size, dtype):
     return np.ones(size, dtype)
 
 
