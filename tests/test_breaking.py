@@ -350,6 +350,8 @@ def test_brute_force_finds_what_a_worse_search_leaves(monkeypatch):
         (lambda x: x.sum() >= 29, [29]),
         (lambda x: len(x) > 1 and x[0] - x[1] >= 20, [10, -10]),
         (lambda x: len(x) > 1 and x.prod() >= 36, [6, 6]),
+        (lambda x: len(x) > 1 and x[0] != x[1], [0, 1]),
+        (lambda x: 3 < x.sum() < 7 and len(x) == 1, [4]),  # too large a number doesn't do
         (lambda x: x.size > 3, None),
     ],
 )
@@ -479,8 +481,8 @@ WRONG = {
     ),
     "word_by_word": (
         (3, "changed = x.reshape(x.shape)", "the same memory under another name"),
-        (3, "changed = np.copy(x); x = changed", "the loop still reads what it writes"),
-        (3, "changed = np.zeros((1, x.shape[1]))", "out of bounds"),
+        (3, "changed = np.copy(x); x = changed", "the same memory under another name"),
+        (3, "changed = np.zeros((1, x.shape[1]))", "This has room for one word only."),
         (5, "past = x[: i + 1].copy()", "Line 5 is right: a word reads itself"),
         (10, "changed[i] = weights @ past @ w_v", "Line 10 is right"),
     ),
