@@ -61,11 +61,56 @@ EXPOSING = {
         ([[1000, 0]], [[-15, 5], [0, 0]], [[1, 0], [0, 1]], [[True, False]]),
         ([[1], [200]], [[-100], [3]], [[1], [-1]], [[True, True], [True, False]]),
     ),
+    "same_word": (
+        ([0, 0], [[1], [0]]),
+        ([3, 1, 3], [[1, 2], [3, 4], [5, 6]]),
+        ([2, 2, 2], [[0.5], [-1], [7]]),
+    ),
+    "there_and_back": (
+        ([[1, 0], [0, 0]], 2),
+        ([[0, 0], [0, 1]], 2),
+        ([[1, 2], [3, 4], [5, 6]], 2),
+        ([[0.5, -1], [2, 3]], 2),
+    ),
+    "before_and_after": (
+        ([0, 0, 1],),
+        ([1, 0, 0, 1],),
+        ([0, -0.5, -1, -1.5, -2],),
+        ([5, 1, 2],),
+    ),
     "hidden_first": (
         ([[0, -746]], [[0], [0]], [[False, True]], 1),
         ([[5, -800, -900]], [[0], [1], [2]], [[False, True, True]], 1),
         ([[0, 0, -1000], [1, 2, 3]], np.eye(3), [[False, False, True], [True] * 3], 2),
         ([[3, 3, -745.5]], [[1], [1], [2]], [[False, False, True]], 1),
+    ),
+    "nobody_higher": (
+        ([[0, 0, 0]], [0]),
+        ([[1, 2, 2], [9, 1, 1]], [2, 0]),
+        ([[-1, -5, -1]], [0]),
+    ),
+    "past_the_row": (
+        ([[0], [1]], 2),
+        ([[1, 2, 3], [4, 5, 6]], 2),
+        ([[0.5], [-1], [2]], 3),
+    ),
+    "seldom_rescaled": (
+        ([-6, 0, 6], [0, 0, 0]),
+        ([0, 9, 5, 18], [1, 2, 3, 4]),
+        ([0.5, 10.5, 12.5], [1, 1, 1]),
+        ([-500, -490, -487, 3], [1, 2, 3, 4]),
+    ),
+    "round_the_ring": (
+        ([0, 0, 0], [0, 0, 1], 2),
+        ([1, 2, 3, 4], [5, 6, 7, 8], 3),
+        ([0, 0, 0, 0, 9], [1, 2, 3, 4, 5], 4),
+        ([0.5, 0.5, 0.5], [-1, 1, 2], 2),
+    ),
+    "third_rank": (
+        ([0, 0, 1], [0, 0, 0]),
+        ([1, 0, 0], [0, 0, 0]),
+        ([1, 2, 3, 4], [0.5, 0.25, 1, 2]),
+        ([5, -5, 1], [3, 2, 3]),
     ),
 }
 NOT_EXPOSING = {
@@ -92,11 +137,57 @@ NOT_EXPOSING = {
         ([[100]], [[-100], [0]], [[1], [1]], [[True, False]]),
         ([[100]], [[-100], [0]], [[1], [2]], [[True, True]]),
     ),
+    "same_word": (
+        ([0, 0], [[0], [1]]),
+        ([0, 1, 2, 3], [[1], [2], [3], [4]]),
+        ([1, 1, 2], [[0], [5], [6]]),
+    ),
+    "there_and_back": (
+        ([[1, 2], [3, 4]], 1),
+        ([[5, 6]], 2),
+        ([[2, 2], [2, 2]], 2),
+    ),
+    "before_and_after": (
+        ([0, 1],),
+        ([7],),
+        ([3, 1, 1],),
+        ([0, 4, 9, 4],),
+    ),
     "hidden_first": (
         ([[0, -745]], [[1], [2]], [[False, True]], 1),
         ([[-800, 5]], [[1], [2]], [[True, False]], 1),
         ([[0, -800]], [[1], [2]], [[False, True]], 2),
         ([[9, -800, -3]], [[1], [2], [3]], [[False, True, True]], 1),
+    ),
+    "nobody_higher": (
+        ([[0, 0, 1]], [1]),
+        ([[1, 2, 3], [3, 2, 1]], [2, 1]),
+        ([[5, 5, 6], [0, 0, 1]], [2, 0]),
+    ),
+    "past_the_row": (
+        ([[1], [0]], 2),
+        ([[1, 2, 3]], 2),
+        ([[1, 2, 3, 4], [5, 6, 7, 8]], 4),
+        ([[1, 2], [0, 3]], 3),
+    ),
+    "seldom_rescaled": (
+        ([0, 11], [1, 2]),
+        ([0, 500, 505], [1, 2, 3]),
+        ([-5, 0, 6], [1, 2, 3]),
+        ([9, 5, -3, 18], [1, 2, 3, 4]),
+    ),
+    "round_the_ring": (
+        ([1, 2, 3, 4], [5, 6, 7, 8], 2),
+        ([1, 2, 3], [5, 6, 7], 3),
+        ([1, 2], [5, 6], 4),
+        ([1, 2, 3], [5, 6, 7], 1),
+        ([1, 2, 3], [5, 7, 7], 2),
+    ),
+    "third_rank": (
+        ([3, 5], [0, 1]),
+        ([7], [100]),
+        ([2, 2, 2], [0, 1, 2]),
+        ([1, 2, 3], [0, 50, 100]),
     ),
 }
 
@@ -318,6 +409,32 @@ def test_the_smallest_for_large_negative():
     assert below(name, inputs) is None
 
 
+def test_the_smallest_for_same_word():
+    name = "same_word"
+    assert smallest.size(problems()[name].smallest) == (4, 0, 1, 1)
+    one = [named(name, np.array([w]), g) for w in range(4) for g in whole((1, 2), 9)]
+    two = [
+        named(name, np.array(words), np.zeros((2, 1)))
+        for words in itertools.product(range(4), repeat=2)
+    ]
+    assert below(name, one + two) is None
+
+
+def test_the_smallest_for_there_and_back():
+    name = "there_and_back"
+    assert smallest.size(problems()[name].smallest) == (5, 0, 2, 3)
+    one = [named(name, x, h) for x in whole((1, 2), 20) for h in (1, 2)]
+    two = [named(name, x, h) for x in whole((2, 2), 2) for h in (1, 2)]
+    assert below(name, one + two) is None
+
+
+def test_the_smallest_for_before_and_after():
+    name = "before_and_after"
+    assert smallest.size(problems()[name].smallest) == (3, 0, 1, 1)
+    short = [named(name, x) for x in (*whole((1,), 50), *whole((2,), 50))]
+    assert below(name, [*short, named(name, np.zeros(3))]) is None
+
+
 def test_the_smallest_for_hidden_first():
     """A score that isn't seen, or a value, is at its best 0, because no result depends on it."""
     name, hidden = "hidden_first", np.array([[False, True]])
@@ -336,6 +453,60 @@ def test_the_smallest_for_hidden_first():
     for d_v in range(1, 4):
         inputs += [named(name, np.array([[-1000.0]]), np.ones((1, d_v)), alone, 1)]
     assert below(name, inputs) is None
+
+
+def test_nothing_is_smaller_than_three_zeros_that_tie():
+    """A prediction has three scores, and its target may be 0."""
+    assert smallest.size(problems()["nobody_higher"].smallest) == (4, 0, 0, 0)
+
+
+def test_the_smallest_for_past_the_row():
+    name = "past_the_row"
+    assert smallest.size(problems()[name].smallest) == (3, 0, 2, 3)
+    one = [named(name, x, block) for x in whole((1, 1), 50) for block in range(1, 5)]
+    two = [
+        named(name, x, block)
+        for shape in ((1, 2), (2, 1))
+        for x in whole(shape, 2)
+        for block in range(1, 5)
+    ]
+    assert below(name, one + two) is None
+
+
+def test_the_smallest_for_seldom_rescaled():
+    """The values don't matter where the exponential is infinite."""
+    name = "seldom_rescaled"
+    assert smallest.size(problems()[name].smallest) == (6, 0, 6, 12)
+    inputs = [named(name, x, np.zeros(3)) for x in whole((3,), 6)]
+    inputs += [named(name, x, v) for x in whole((3,), 5) for v in (x, np.array([5.0, 0, -5]))]
+    inputs += [named(name, x, np.array([1000.0, -1000])) for x in whole((2,), 30)]
+    assert below(name, inputs) is None
+
+
+def test_the_smallest_for_round_the_ring():
+    name = "round_the_ring"
+    assert smallest.size(problems()[name].smallest) == (7, 0, 2, 3)
+    short = [
+        named(name, x, v, window)
+        for n in (1, 2)
+        for x in whole((n,), 2)
+        for v in whole((n,), 2)
+        for window in range(1, 5)
+    ]
+    three = [
+        named(name, x, v, window)
+        for x in whole((3,), 1)
+        for v in whole((3,), 1)
+        for window in (1, 2)
+    ]
+    assert below(name, short + three) is None
+
+
+def test_the_smallest_for_third_rank():
+    name = "third_rank"
+    assert smallest.size(problems()[name].smallest) == (6, 0, 1, 1)
+    two = [named(name, o, s) for o in whole((2,), 3) for s in whole((2,), 3)]
+    assert below(name, [*two, named(name, np.zeros(3), np.zeros(3))]) is None
 
 
 def test_brute_force_finds_what_a_worse_search_leaves(monkeypatch):
@@ -359,6 +530,14 @@ def test_the_search_lowers_what_it_can(holds, found):
     arguments = legal.arguments(["`x`: numbers (n,), at most 1000 in size"])
     least = smallest.smallest(lambda inputs: holds(inputs["x"]), arguments, {"n": 3})
     assert (least and least["x"].tolist()) == found
+
+
+def test_the_search_tries_all_whole_numbers_and_keeps_the_axes_that_are_given():
+    arguments = legal.arguments(["`x`: numbers (2, n)", "`at`: whole numbers (n,), from 1 to 3"])
+    least = smallest.smallest(
+        lambda inputs: inputs["at"].min() == 2 and inputs["x"][1, 0] > 0, arguments, {"n": 2}
+    )
+    assert least["x"].tolist() == [[0], [1]] and least["at"].tolist() == [2]
 
 
 def test_fewer_numbers_come_before_whole_ones_and_these_before_small_ones():
