@@ -5,17 +5,17 @@ from ...model import Choice, Question
 QUESTIONS = (
     Question(
         "known_tokens",
-        "A sentence has 16 tokens: 8 pairs of a letter (one of four) and its digit. So there are"
-        " 15 next tokens to predict. On average, how many of them can be known for certain?",
+        "A sentence has 16 tokens: 8 pairs of a letter (one of four) and its digit. So a model"
+        " has to predict 15 next tokens. On average, how many of them can be known for certain?",
         (
             Choice(
                 "All 15: the rule of the sentences is known.",
-                "Knowing the rule isn't knowing the draws. Which letter comes next is left to"
-                " chance.",
+                "Knowing the rule doesn't mean knowing what is drawn. Which letter comes next is"
+                " left to chance.",
             ),
             Choice(
                 "About 8: every digit.",
-                "This forgets that each sentence draws new digits. When a letter comes for the"
+                "This forgets that each sentence draws new digits. When a letter occurs for the"
                 " first time, its digit can't be known.",
             ),
             Choice(
@@ -26,7 +26,7 @@ QUESTIONS = (
             Choice(
                 "None: letters and digits are random.",
                 "Random doesn't mean independent. A letter's digit is drawn once per sentence,"
-                " and then it stays.",
+                " and then it stays the same.",
             ),
         ),
         right="c",
@@ -34,8 +34,8 @@ QUESTIONS = (
     ),
     Question(
         "way_down",
-        "Five models start from random weights, with losses far above the least possible one. How"
-        " do the losses come down?",
+        "Five models start from random weights, with losses far above the minimum. How do the"
+        " losses come down?",
         (
             Choice(
                 "Steadily, by about the same share in each step.",
@@ -43,12 +43,12 @@ QUESTIONS = (
                 " have to fit each other.",
             ),
             Choice(
-                "Fast, then hardly at all, then fast again.",
-                "Whatever needs no look-up is learned at once. The look-up needs two layers, and"
-                " neither is worth much without the other.",
+                "Fast at first, then hardly at all, then fast again.",
+                "Whatever needs no look-up is learned at once. But the look-up needs two layers,"
+                " and neither of them is worth much without the other.",
             ),
             Choice(
-                "Hardly at all, then fast to the end.",
+                "Hardly at all at first, then fast to the end.",
                 "This forgets what a model can learn without any look-up: that letters and digits"
                 " alternate.",
             ),
@@ -59,7 +59,7 @@ QUESTIONS = (
     Question(
         "one_layer",
         "Take the same model with one layer of attention instead of two, trained for the same"
-        " time. How often does it say the right digit, if that can be known?",
+        " time. If the right digit can be known, how often does the model predict it?",
         (
             Choice(
                 "About 1 time in 10: it has to guess.",
@@ -68,8 +68,8 @@ QUESTIONS = (
             ),
             Choice(
                 "About half of the time.",
-                "It can say one of the sentence's digits, but usually several have occurred. It"
-                " can't tell which of them followed the letter.",
+                "It can predict one of the sentence's digits, but usually several have occurred,"
+                " and it can't tell which of them followed the letter.",
             ),
             Choice(
                 "Nearly always, because one layer is enough to look things up.",
@@ -82,18 +82,18 @@ QUESTIONS = (
     ),
     Question(
         "head_removed",
-        "In the second layer of model 2, one head has 0.87 of its weight on right keys, as a map"
-        " shows at a glance. We remove it by setting its output to 0. What happens to the"
-        " accuracy, which was 1.00?",
+        "In the second layer of model 2, one head has 0.87 of its weight on right keys, as you"
+        " can see at a glance in its map. We remove it by setting its output to 0. What happens"
+        " to the accuracy, which was 1.00?",
         (
             Choice(
                 "It falls to about 0.1: 0.87 of the look-up is gone.",
-                "This mistakes weight for effect. A head's effect depends on its values and on"
-                " what the other heads add.",
+                "This mistakes weight for effect. But a head's effect also depends on its values"
+                " and on what the other heads add.",
             ),
             Choice(
-                "It falls to about a half: one of two heads is gone.",
-                "This assumes that the heads are equal halves of the work.",
+                "It falls to about a half: one of the two heads is gone.",
+                "This assumes that each head does half of the work.",
             ),
             Choice(
                 "It stays at 1.00.",
@@ -107,7 +107,7 @@ QUESTIONS = (
     Question(
         "no_mask",
         "We train without the causal mask, so every position sees the whole sentence. With the"
-        " mask, the least possible loss is 1.19. What loss does this training reach?",
+        " mask, the minimum loss is 1.19. What loss does this training reach?",
         (
             Choice(
                 "About 1.19: it learns the same thing, but with more keys.",
@@ -120,7 +120,7 @@ QUESTIONS = (
             Choice(
                 "About 0.1, far below that bound.",
                 "The model copies the next token from the next position. That's a leak rather"
-                " than a skill, and the bound says so.",
+                " than a skill, as the bound tells us.",
             ),
         ),
         right="c",
@@ -132,7 +132,8 @@ QUESTIONS = (
         " causal mask stays. Do two layers learn the look-up in 300 steps?",
         (
             Choice(
-                "No: a sum doesn't know the order, so letters and digits can't be matched.",
+                "No: a sum doesn't know the order of its terms, so letters and digits can't be"
+                " matched.",
                 "One sum doesn't. But the mask gives every position a different set of keys, and"
                 " a second layer can compare them.",
             ),

@@ -6,21 +6,21 @@ QUESTIONS = (
     Question(
         "gather_or_ring",
         "There are 8 ranks. In one plan, each rank gathers the keys and values of all others and"
-        " then computes; in the other, they go round a ring. In which plan does a rank receive"
-        " more bytes?",
+        " then computes; in the other, the keys and values go round a ring. In which plan does a"
+        " rank receive more bytes?",
         (
             Choice(
-                "The first: every rank gets everything at once.",
-                "This confuses *at once* with *more*. In the ring every rank gets everything as"
-                " well, one part after the other.",
+                "In the first plan: every rank gets everything at once.",
+                "This confuses *at once* with *more*. In the ring, every rank gets everything as"
+                " well, one part after another.",
             ),
             Choice(
-                "The ring: each part is sent on again and again.",
-                "Each part is sent on 7 times and reaches 7 ranks. If it is gathered, the same 7"
-                " ranks receive it.",
+                "In the ring: each part is sent on again and again.",
+                "Each part is sent on 7 times and reaches 7 ranks. If the parts are gathered,"
+                " the same 7 ranks receive it.",
             ),
             Choice(
-                "Both receive the same.",
+                "In neither: it receives the same amount in both.",
                 "Either way, a rank receives the 7 parts of the others. What differs is how many"
                 " parts it holds at a time.",
             ),
@@ -35,16 +35,17 @@ QUESTIONS = (
         (
             Choice(
                 "Both double: twice as many keys are sent, and twice as many are read.",
-                "This forgets the queries. A rank has twice as many of them, too.",
+                "This forgets the queries: a rank has twice as many of them as well.",
             ),
             Choice(
                 "Sending doubles, computing grows fourfold.",
-                "Every query of a part meets every key of the other, so pairs grow with the"
-                " square, but keys don't.",
+                "Every query of one part meets every key of the other, so the number of pairs"
+                " grows with the square, but the number of keys doesn't.",
             ),
             Choice(
                 "Sending grows fourfold, computing doubles.",
-                "This puts the square in the wrong place: a rank sends keys and values, not pairs.",
+                "This puts the square in the wrong place: a rank sends keys and values rather"
+                " than pairs.",
             ),
             Choice(
                 "Both grow fourfold.",
@@ -68,16 +69,17 @@ QUESTIONS = (
             ),
             Choice(
                 "About half.",
-                "The last rank has something to do at each step, and all others wait for it; on"
-                " average a rank has about half as much to do.",
+                "The last rank has something to do at each step, and all others wait for it. On"
+                " average, a rank has about half as much to do.",
             ),
             Choice(
                 "An eighth: only the last rank has to compute.",
                 "The last rank has the most to do, but rank 6 has nearly as much.",
             ),
             Choice(
-                "Nearly all of it: hidden pairs are skipped, so every rank is done sooner.",
-                "What one rank saves isn't saved by all. At each step, all wait for the slowest.",
+                "Nearly all of it: hidden pairs are skipped, so every rank finishes sooner.",
+                "If one rank saves time, the others don't. At each step, all of them wait for"
+                " the slowest rank.",
             ),
         ),
         right="b",
@@ -86,23 +88,23 @@ QUESTIONS = (
     Question(
         "heads_or_ring",
         "A model with 64 query heads that share 8 key heads runs on 8 ranks. Which sends fewer"
-        " bytes: a ring of keys and values, or exchanging positions for heads before attention and"
-        " back after it?",
+        " bytes: passing keys and values round a ring, or exchanging positions for heads before"
+        " attention and back again afterwards?",
         (
             Choice(
-                "Exchanging, by far: each number is sent once, and in the ring 7 times.",
-                "That's true with as many key heads as query heads. Here the ring sends a few"
-                " heads often, and the exchange many heads once.",
+                "The exchange, by far: each number is sent once instead of 7 times.",
+                "That would be true if there were as many key heads as query heads. But here the"
+                " ring sends a few heads often, and the exchange sends many heads once.",
             ),
             Choice(
                 "The ring, by a little.",
-                "14 against 15.75 in the same unit: since eight query heads share each key head,"
-                " the ring's seven rounds cost a little less.",
+                "It's 14 against 15.75 in the same unit: because eight query heads share each"
+                " key head, the ring's seven steps cost a little less.",
             ),
             Choice(
-                "Neither: in the end every rank needs the same numbers.",
-                "This holds for gathering and the ring. In the exchange, a rank needs different"
-                " numbers: one key head at all positions.",
+                "Neither: in the end, every rank needs the same numbers.",
+                "That's true of gathering and the ring. But in the exchange, each rank needs"
+                " different numbers: one key head at all positions.",
             ),
         ),
         right="b",
@@ -110,29 +112,29 @@ QUESTIONS = (
     ),
     Question(
         "backward_bytes",
-        "Forward, keys and values go round the ring. Backward, each rank must add its share to"
-        " the gradients of all keys and values. On 4 ranks in float32, how many times as many"
-        " bytes does the backward pass send as the forward pass?",
+        "In the forward pass, keys and values go round the ring. In the backward pass, each rank"
+        " must add its share to the gradients of all keys and values. On 4 ranks in float32, how"
+        " many bytes does the backward pass send, compared with the forward pass?",
         (
             Choice(
-                "It sends none: keys and values were there already.",
-                "They came by and were passed on. No rank has room to keep them, which is why"
-                " there is a ring.",
+                "None: the keys and values were there already.",
+                "They came by, but they were passed on. No rank has room to keep them, which is"
+                " why there is a ring.",
             ),
             Choice(
-                "Once: gradients travel instead of the keys.",
-                "To compute its share of a gradient, a rank needs the scores, and for these it"
-                " needs the keys again.",
+                "The same number: gradients travel instead of the keys and values.",
+                "To compute its share of a gradient, a rank needs the scores, and for the scores"
+                " it needs the keys again.",
             ),
             Choice(
-                "Twice: keys and values, and as many gradients.",
-                "Nearly. But a gradient must also come home: it travels 4 times, whereas the keys"
-                " travel 3 times.",
+                "Twice as many: keys and values, and just as many gradients.",
+                "Nearly. But the gradients must also return to their owners, so they are sent 4"
+                " times, whereas the keys are sent 3 times.",
             ),
             Choice(
-                "A little more than twice.",
-                "It takes 3 steps for keys and values, and 4 for their gradients, which come home"
-                " at the end: 7 instead of 3.",
+                "A little more than twice as many.",
+                "It takes 3 steps for keys and values, and 4 for their gradients, which return"
+                " to their owners at the end. That makes 7 steps instead of 3.",
             ),
         ),
         right="d",
@@ -149,18 +151,18 @@ QUESTIONS = (
             ),
             Choice(
                 "About 4 times.",
-                "The output after t parts has the share t / 32 in the end, so early roundings"
-                " count less. In terms of squares, the roundings add up to about half their"
-                " number.",
+                "The output after t parts has a share of t / 32 in the final result, so early"
+                " roundings count less. The squares of the errors add up to about 31 / 2 times"
+                " the square of a single error, and the root of 31 / 2 is about 4.",
             ),
             Choice(
                 "About 6 times: the square root of the number of roundings.",
-                "This counts all roundings equally. But what is rounded early has only a small"
-                " share in the end.",
+                "This counts all roundings equally. But an early rounding has only a small share"
+                " in the final result.",
             ),
             Choice(
                 "About 30 times: once for each rounding.",
-                "Errors with independent signs don't add up; their squares do.",
+                "Errors with independent signs don't simply add up. It's their squares that do.",
             ),
         ),
         right="b",
@@ -169,7 +171,7 @@ QUESTIONS = (
     Question(
         "one_query",
         "A model writes a text, one word at a time. The cache of 131,072 positions lies on 8"
-        " GPUs, 16,384 on each. There is one query. What should travel?",
+        " GPUs, with 16,384 positions on each. There is one query. What should travel?",
         (
             Choice(
                 "The keys and values, round the ring.",
@@ -178,17 +180,17 @@ QUESTIONS = (
             ),
             Choice(
                 "The query, and the outputs with their log-sum-exps.",
-                "Each GPU attends over its own keys, and 8 pairs are merged. The keys and values"
-                " would be about 16,000 times as many bytes.",
+                "Each GPU attends over its own keys, and 8 pairs are merged. Sending the keys"
+                " and values instead would take about 16,000 times as many bytes.",
             ),
             Choice(
-                "The scores: then one GPU takes the softmax.",
+                "The scores, so that one GPU can take the softmax.",
                 "That GPU would need the values as well, or would have to send all the weights"
                 " back.",
             ),
             Choice(
                 "Nothing: the GPU with the last positions answers.",
-                "It would answer from an eighth of the text.",
+                "It would answer from only an eighth of the text.",
             ),
         ),
         right="b",

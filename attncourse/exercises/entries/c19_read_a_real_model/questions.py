@@ -5,21 +5,22 @@ from ...model import Choice, Question
 QUESTIONS = (
     Question(
         "longer_stream",
-        "The vector of one position becomes ten times as long, in the same direction. What happens"
-        " to what RMSNorm makes of it?",
+        "The vector of one position becomes ten times as long, in the same direction. How does"
+        " its RMSNorm change?",
         (
             Choice(
                 "It becomes ten times as long as well.",
-                "This treats RMSNorm as a linear map. It divides by a number that grows with the"
-                " vector.",
+                "This treats RMSNorm as a linear map. But it divides by a number that grows with"
+                " the vector.",
             ),
             Choice(
                 "It stays the same, up to eps.",
-                "The root mean square becomes ten times as large too, and the quotient stays.",
+                "The root mean square becomes ten times as large too, so the quotient stays the"
+                " same.",
             ),
             Choice(
                 "It becomes a tenth as long.",
-                "This divides by the mean square and forgets the root.",
+                "This divides by the mean square, but forgets the root.",
             ),
         ),
         right="b",
@@ -27,13 +28,13 @@ QUESTIONS = (
     ),
     Question(
         "layer_of_the_answer",
-        "After which of the four layers, counted from 0, is the right word first the most likely"
-        " one?",
+        "Counting the four layers from 0, after which layer does the right word first become the"
+        " most likely one?",
         (
             Choice(
                 "After layer 0: the words are known from the start.",
-                "The words are known, but not which of the two nouns is meant. That depends on the"
-                " adjective.",
+                "The words are known, but it isn't known which of the two nouns is meant. That"
+                " depends on the adjective.",
             ),
             Choice(
                 "After layer 2.",
@@ -50,13 +51,13 @@ QUESTIONS = (
     ),
     Question(
         "normalised_limit",
-        "Queries and keys of 128 features are normalised by RMSNorm, with gains of 1. How large"
-        " can a score get, after the division by the root of 128?",
+        "Queries and keys with 128 features are normalised by RMSNorm, with gains of 1. How"
+        " large can a score get after it's divided by the root of 128?",
         (
             Choice(
                 "1, because normalised vectors have length 1.",
-                "RMSNorm makes the root of the *mean* square 1. The length is then the root of"
-                " 128, and the largest dot product 128.",
+                "RMSNorm makes the root of the *mean* square 1. So the length is the root of"
+                " 128, and the largest dot product is 128.",
             ),
             Choice(
                 "About 11.3, the root of 128.",
@@ -74,21 +75,21 @@ QUESTIONS = (
     ),
     Question(
         "cap_or_cut",
-        "The scores of the trained model are limited to 10: once with a soft cap, and once by"
-        " cutting them off at ±10. Which of the two leaves more answers right?",
+        "The scores of the trained model are limited to ±10, once with a soft cap and once by"
+        " cutting them off. With which of the two does the model give more right answers?",
         (
             Choice(
-                "Cutting off: scores within the limits stay exactly as they are.",
-                "They do. But all scores beyond 10 become equal, and then their keys share the"
-                " weight equally.",
+                "With cutting off: scores within the limits stay exactly as they are.",
+                "They do. But all scores beyond 10 become equal, so their keys share the weight"
+                " equally.",
             ),
             Choice(
-                "The soft cap.",
-                "It changes every score, but of two scores the larger one stays larger, and in"
-                " this model large scores decide.",
+                "With the soft cap.",
+                "It changes every score, but the larger of two scores stays larger, and in this"
+                " model large scores decide.",
             ),
             Choice(
-                "Neither: both limits are the same.",
+                "Neither makes a difference, because both limits are the same.",
                 "The limits are the same, but what happens within them isn't.",
             ),
         ),
@@ -101,7 +102,7 @@ QUESTIONS = (
         " Nothing is trained again. Does it matter which half?",
         (
             Choice(
-                "No: in both cases two layers see everything, and pass on what they saw.",
+                "No: in both cases, two layers see everything and pass on what they saw.",
                 "Passing on takes training. This model has put what these questions need from"
                 " far away into one layer, layer 2.",
             ),
@@ -120,17 +121,17 @@ QUESTIONS = (
     ),
     Question(
         "sink_at_the_lse",
-        "The sink of a head equals the log-sum-exp of a row of scores. What do the row's weights"
-        " sum to?",
+        "The sink of a head equals the log-sum-exp of one row of scores. What do this row's"
+        " weights sum to?",
         (
             Choice(
                 "1, as in every softmax.",
-                "The sink is in the denominator, but no key gets its share.",
+                "The sink is part of the denominator, but no key gets its share.",
             ),
             Choice(
                 "1/2.",
-                "The exponential of the sink equals the sum of the exponentials of the scores, so"
-                " half of the total belongs to the keys.",
+                "The exponential of the sink equals the sum of the exponentials of the scores,"
+                " so the keys get half of the total.",
             ),
             Choice(
                 "It depends on how many keys there are.", "The log-sum-exp already counts all keys."
@@ -142,13 +143,13 @@ QUESTIONS = (
     Question(
         "latent_cache",
         "DeepSeek-V3 has 128 heads, whose keys and values have 128 features each (without the"
-        " rotated part). Instead, it caches 576 numbers for each position and layer. How much"
-        " smaller is that?",
+        " rotated part). Instead of these, it caches 576 numbers for each position and layer."
+        " How many times smaller is that?",
         (
             Choice(
                 "About 4 times.",
-                "This compares 576 with 2,048 or so numbers, as for eight key heads. The model has"
-                " 128.",
+                "This compares 576 with about 2,048 numbers, which would be enough for eight key"
+                " heads. But this model has 128.",
             ),
             Choice(
                 "About 57 times.",
@@ -157,8 +158,8 @@ QUESTIONS = (
             ),
             Choice(
                 "About 114 times.",
-                "This counts keys and values twice, 65,536 numbers: 2 · 128 · 128 contains both"
-                " already.",
+                "This counts keys and values twice, which gives 65,536 numbers. But 2 · 128 ·"
+                " 128 already contains both.",
             ),
         ),
         right="b",
@@ -170,12 +171,12 @@ QUESTIONS = (
         " of 113 atoms. How many does head 5 of layer 3 find?",
         (
             Choice(
-                "Exactly as many: the same matrices give the same map.",
+                "Exactly as many, 111: the same matrices give the same map.",
                 "The matrices are the same, but the stream that they read isn't.",
             ),
             Choice(
                 "Nearly as many: 109.",
-                "What head 5 looks for is already in the stream from layer 1 on.",
+                "What head 5 looks for is in the stream from layer 1 on.",
             ),
             Choice(
                 "About 24, as by chance: the map is made in layer 10.",

@@ -5,26 +5,27 @@ from ...model import Choice, Question
 QUESTIONS = (
     Question(
         "cheaper_order",
-        "There are 1,000 positions with 64 features. How many times as many multiplications does"
-        " (QKᵀ)V need as Q(KᵀV)?",
+        "There are 1,000 positions with 64 features. Compared with Q(KᵀV), how many"
+        " multiplications does (QKᵀ)V need?",
         (
             Choice(
-                "Equally many: it's the same product.",
-                "The result is the same. But the brackets hold a million numbers on one side and"
-                " 4,096 on the other, and each of them has to be computed and used.",
+                "The same number: it's the same product.",
+                "The result is the same. But the brackets hold a million numbers in one case and"
+                " 4,096 in the other, and each of these numbers has to be computed and used.",
             ),
             Choice(
-                "About 16 times.",
+                "About 16 times as many.",
                 "The counts are 2 n² d and 2 n d², so the ratio is n / d: 1,000 / 64.",
             ),
             Choice(
-                "About 244 times.",
-                "That's how many times as many entries the table has, n² / d². But an entry of the"
-                " table is a sum over 64 features, and an entry of KᵀV a sum over 1,000 positions.",
+                "About 244 times as many.",
+                "That's the ratio of the numbers of entries, n² / d². But an entry of the table"
+                " is a sum over 64 features, whereas an entry of KᵀV is a sum over 1,000"
+                " positions.",
             ),
             Choice(
-                "About 1,000 times.",
-                "This takes n² for one side and n for the other, and forgets the features.",
+                "About 1,000 times as many.",
+                "This takes n² for one of them and n for the other, but forgets the features.",
             ),
         ),
         right="b",
@@ -32,12 +33,12 @@ QUESTIONS = (
     ),
     Question(
         "mask_and_order",
-        "A causal mask sets an entry of QKᵀ to 0 where the key comes after the query. Can the"
+        "A causal mask sets an entry of QKᵀ to 0 if the key comes after the query. Can the"
         " product still be computed without the table?",
         (
             Choice(
                 "Yes: Q(KᵀV) gives the same output.",
-                "KᵀV contains all positions. Output 0 would read the whole text.",
+                "KᵀV contains all positions, so output 0 would read the whole text.",
             ),
             Choice(
                 "No: the mask has to wait for the table, like the softmax.",
@@ -46,8 +47,8 @@ QUESTIONS = (
             ),
             Choice(
                 "Yes, if each position has its own KᵀV.",
-                "Position i needs the sum of the outer products up to i. The next position needs"
-                " one term more, so it's a running sum.",
+                "Position i needs the sum of the outer products up to i, and the next position"
+                " needs one more term. So it's a running sum.",
             ),
         ),
         right="c",
@@ -55,26 +56,26 @@ QUESTIONS = (
     ),
     Question(
         "state_or_cache",
-        "One head has keys and values with 64 features. From how many positions on does a cache"
-        " hold more numbers than a state?",
+        "One head has keys and values with 64 features. How many positions does it take for a"
+        " cache to hold more numbers than a state?",
         (
             Choice(
-                "From 33 on.",
+                "33.",
                 "Each position adds 128 numbers to the cache, and the state has 64 times 64:"
                 " they're equal at 32.",
             ),
             Choice(
-                "From 65 on.",
+                "65.",
                 "This compares 64 keys with a 64 × 64 state. But the cache also holds the values.",
             ),
             Choice(
-                "From 4,097 on.",
-                "This compares positions with numbers. Each position has 128 numbers.",
+                "4,097.",
+                "This compares positions with numbers. But each position takes 128 numbers.",
             ),
             Choice(
-                "Never: a state has to hold the same information.",
-                "It would have to, in order to return everything exactly. But its size is fixed;"
-                " what doesn't fit is lost.",
+                "No number is enough: a state has to hold the same information.",
+                "It would have to, in order to return everything exactly. But its size is fixed,"
+                " so what doesn't fit is lost.",
             ),
         ),
         right="a",
@@ -82,20 +83,21 @@ QUESTIONS = (
     ),
     Question(
         "longer_query",
-        "Queries are multiplied by 16. What happens to the largest of 64 weights, on average?",
+        "All queries are multiplied by 16. On average, what happens to the largest of 64"
+        " weights?",
         (
             Choice(
-                "It grows, with the softmax and with linear attention.",
+                "It grows, both with the softmax and with linear attention.",
                 "This takes sharpening for granted. Linear attention's products grow as well, but"
                 " so does their sum.",
             ),
             Choice(
-                "It stays, with the softmax and with linear attention.",
+                "It stays the same, both with the softmax and with linear attention.",
                 "For the softmax, this forgets that differences of scores become ratios of"
-                " weights: 16 times the difference is the 16th power of the ratio.",
+                " weights: 16 times the difference means the 16th power of the ratio.",
             ),
             Choice(
-                "It grows with the softmax, and hardly changes with linear attention.",
+                "It grows with the softmax, but hardly changes with linear attention.",
                 "A longer query is a lower temperature for the softmax. In linear attention, a"
                 " factor of the query's features cancels in the quotient.",
             ),
@@ -105,18 +107,19 @@ QUESTIONS = (
     ),
     Question(
         "chunk_work",
-        "Keys and values have 64 features. Chunks of 64 positions take 64 steps for 4,096"
-        " positions, instead of 4,096. How many multiplications do they need, compared with the"
+        "Keys and values have 64 features. With chunks of 64 positions, 4,096 positions take 64"
+        " steps instead of 4,096. How many multiplications do they need, compared with the"
         " step-by-step form?",
         (
             Choice(
-                "Equally many: they're only grouped.",
-                "The products with the state are the same. But within a chunk, each query meets"
-                " each key as well.",
+                "The same number: they're only grouped.",
+                "The products with the state are the same. But within a chunk, each query also"
+                " meets each key.",
             ),
             Choice(
                 "Twice as many.",
-                "2 C d for the small table and 2 d² for the state: with C = d, these are equal.",
+                "For each position, the small table takes 2 C d and the state 2 d². With C = d,"
+                " these are equal.",
             ),
             Choice(
                 "64 times as many.",
@@ -130,23 +133,23 @@ QUESTIONS = (
     Question(
         "twice_as_wide",
         "A state with 32 features recalls about nine in ten digits of 32 names. A state with 64"
-        " features has four times as many numbers. Of how many names does it recall nine in ten"
+        " features has four times as many numbers. For how many names does it recall nine in ten"
         " digits?",
         (
             Choice(
-                "Of about 32: the task hasn't changed.",
+                "For about 32: the task hasn't changed.",
                 "The dot products of random keys become smaller with more features, and so does"
                 " the crosstalk.",
             ),
             Choice(
-                "Of about 64.",
+                "For about 64.",
                 "The squared length of the crosstalk is (n - 1) / d, so twice as many features"
                 " allow twice as many names.",
             ),
             Choice(
-                "Of about 128.",
-                "This counts the numbers of the state. But the crosstalk has a variance of 1/d per"
-                " name, not of 1/d².",
+                "For about 128.",
+                "This counts the numbers in the state. But the crosstalk has a variance of 1/d"
+                " per name rather than 1/d².",
             ),
         ),
         right="b",
@@ -154,20 +157,23 @@ QUESTIONS = (
     ),
     Question(
         "told_twice",
-        "The word *cat* occurs twice with the same key, first with the value (3, 0) and then with"
-        " (0, 4). What does softmax attention read under this key, without positions?",
+        "The word *cat* occurs twice with the same key, first with the value (3, 0) and then"
+        " with the value (0, 4). Without positions, what does softmax attention read under this"
+        " key?",
         (
             Choice(
                 "(0, 4), the latest value.",
-                "Attention adds up weighted values. Nothing in a key or a score says which came"
-                " later.",
+                "Attention adds up weighted values. Nothing in a key or a score says which of"
+                " them came later.",
             ),
             Choice(
-                "(3, 4), the sum.", "That's what a plain state reads. Softmax weights sum to 1."
+                "(3, 4), the sum.", "That's what a plain state reads. But softmax weights sum to"
+                                    " 1."
             ),
             Choice(
                 "(1.5, 2), the mean.",
-                "Equal keys have equal scores, so the two values get half of the weight each.",
+                "Equal keys have equal scores, so each of the two values gets half of the"
+                " weight.",
             ),
         ),
         right="c",
@@ -176,23 +182,23 @@ QUESTIONS = (
     Question(
         "all_names_new",
         "There are 128 different names with random keys of 32 features, and nothing is"
-        " overwritten. A plain sum recalls 0.49 of the digits. What about the delta rule with"
-        " β = 1?",
+        " overwritten. A plain sum recalls 0.49 of the digits. How many digits does the delta"
+        " rule with β = 1 recall?",
         (
             Choice(
                 "More: it corrects errors.",
-                "It corrects the error under the newest key only. Each correction also changes"
-                " what lies under the older keys.",
+                "It corrects the error only under the newest key. But each correction also"
+                " changes what lies under the older keys.",
             ),
             Choice(
-                "Equally many: without repeated names, there's nothing to subtract.",
-                "There would be nothing to subtract if the keys were orthogonal. Of 128 keys with"
-                " 32 features, they can't all be.",
+                "The same number: without repeated names, there's nothing to subtract.",
+                "There would be nothing to subtract if the keys were orthogonal. But 128 keys"
+                " with 32 features can't all be orthogonal to each other.",
             ),
             Choice(
                 "Fewer.",
-                "Only the newest pair is stored exactly, at the expense of the older ones, and all"
-                " names are asked for equally.",
+                "Only the newest pair is stored exactly, at the expense of the older ones, and"
+                " all names are asked for equally often.",
             ),
         ),
         right="c",
@@ -200,8 +206,8 @@ QUESTIONS = (
     ),
     Question(
         "a_gate_elsewhere",
-        "A fixed gate multiplies what came r positions ago by αʳ. Which scheme of positions fades"
-        " the exponentials of a softmax in the same way?",
+        "A fixed gate multiplies whatever came r positions ago by αʳ. Which position scheme"
+        " makes the exponentials of a softmax fade in the same way?",
         (
             Choice(
                 "Sinusoidal positions.",
@@ -210,8 +216,8 @@ QUESTIONS = (
             ),
             Choice(
                 "Rotary positions.",
-                "They rotate queries and keys, so a score swings with the distance, and lengths"
-                " stay.",
+                "They rotate queries and keys, so a score swings with the distance, but lengths"
+                " don't change.",
             ),
             Choice(
                 "ALiBi.",
@@ -224,22 +230,22 @@ QUESTIONS = (
     ),
     Question(
         "hybrid_memory",
-        "A model has 32 layers with 8 heads of 128 features for keys and values. Every fourth layer"
-        " keeps the softmax, the others have a state. How much memory do caches and states take"
-        " for 131,072 positions, compared with 32 softmax layers?",
+        "A model has 32 layers with 8 heads of 128 features for keys and values. Every fourth"
+        " layer keeps the softmax, and the others have a state. For 131,072 positions, how much"
+        " memory do the caches and states take, compared with 32 softmax layers?",
         (
             Choice(
                 "About a quarter.",
-                "The states are so small that only the caches of the 8 layers count.",
+                "The states are so small that only the caches of the 8 softmax layers matter.",
             ),
             Choice(
                 "About a half: the states take memory too.",
-                "They do, but a state is as large as a cache of 64 positions (or 128, as its"
-                " numbers have 32 bits).",
+                "They do, but a state is only as large as a cache of 64 positions (or of 128,"
+                " because its numbers have 32 bits).",
             ),
             Choice(
                 "Next to nothing, as with states alone.",
-                "Softmax layers keep all positions, however few layers they are.",
+                "Softmax layers keep all positions, however few such layers there are.",
             ),
         ),
         right="a",
