@@ -32,8 +32,9 @@ try:  # NumPy 2.1 or newer
 except ImportError:
     opt_func_info = None  # type: ignore[assignment]
 
-QUERIES, KEYS = 512, 512  # a block of scores is 1 MiB of float32: it stays in a core's own cache
-DIAGONAL = 128  # keys in a block that a causal mask cuts through
+QUERIES, KEYS = 512, 512  # a block of scores is 1 MiB of float32, which a cache holds
+DIAGONAL = 128  # keys that a causal mask cuts through at once
+TASK = 1024  # queries whose sums a thread finishes at once: fewer steps in Python
 SMALL = 40  # largest score, in powers of 2, that needs no maximum
 LOG2_E = math.log2(math.e)
 
@@ -140,8 +141,7 @@ def forward(heads, query, key, value, enable_gqa, dtype):
         head, rows = task
         attend(head, rows, scratch, output[head.index], lse[head.index])
 
-    tasks = [(head, rows) for head in heads for rows in forward_blocks(head)]
-    threads.run(attend_to_keys, tasks, cost(heads, query, key))
+    threads.run(attend_to_keys, forward_tasks(heads), cost(heads, query, key))
     return output, lse
 
 
@@ -281,30 +281,49 @@ def query_blocks(query):
     return blocks_of(0, query.shape[-2], QUERIES)[::-1]
 
 
-def forward_blocks(head):
-    """Half as many queries, whose blocks have twice as many keys, unless a mask needs many small
-    blocks or may leave some out, or keys of half precision would be widened twice as often.
+def forward_tasks(heads):
+    """(head, queries) for a thread: fewer queries if some threads would have nothing to do, and the
+    last ones first, because under a causal mask they take longest.
     """
-    if head.right == 0 or head.attn_mask is not None or head.key.dtype.itemsize == 2:
-        return query_blocks(head.query)
-    return blocks_of(0, len(head.query), (QUERIES + 1) // 2)[::-1]
+    if not heads:
+        return []
+    n_q, size, least = len(heads[0].query), TASK, rows_at_once(heads[0])
+    while size > least and len(heads) * n_q < 4 * threads.thread_bound() * size:
+        size = max(least, size // 2)
+    return [(head, rows) for rows in blocks_of(0, n_q, size)[::-1] for head in heads]
+
+
+def forward_rows(head, rows):
+    """The blocks of queries of a task."""
+    return blocks_of(rows.start, rows.stop, rows_at_once(head))
+
+
+def rows_at_once(head):
+    """Half as many queries as in the backward pass, so that blocks have twice as many keys, unless
+    a mask may leave some out, or keys of half precision would be widened twice as often.
+    """
+    whole = head.attn_mask is not None or head.key.dtype.itemsize == 2
+    return QUERIES if whole else (QUERIES + 1) // 2
 
 
 def key_blocks(head, rows):
     """Blocks of keys, none outside the window of all these queries, smaller ones along a causal
-    mask's diagonal.
+    mask's diagonal. The first of these is one with the block before it: fewer and larger products.
     """
     n_k, size = len(head.key), KEYS * QUERIES // (rows.stop - rows.start)
     start = 0 if head.left is None else max(0, rows.start - head.left)
     stop = n_k if head.right is None else min(n_k, rows.stop + head.right)
     diagonal = max(start, min(stop, rows.start)) if head.right == 0 else stop
-    return blocks_of(start, diagonal, size) + blocks_of(diagonal, stop, DIAGONAL)
+    before, along = blocks_of(start, diagonal, size), blocks_of(diagonal, stop, DIAGONAL)
+    if before and along:
+        before[-1] = slice(before[-1].start, along.pop(0).stop)
+    return before + along
 
 
 def masks_at(head, rows, keys):
     """What the masks say about a block, transposed: a list of booleans, and a number to add or
-    None. A boolean array covers the first queries of the block. None if no query may attend to any
-    of the keys.
+    None. A boolean array covers the last keys and the first queries of the block. None if no query
+    may attend to any of the keys.
     """
     allowed, added = [], None
     if head.attn_mask is not None:
@@ -318,7 +337,7 @@ def masks_at(head, rows, keys):
             shape = keys.stop - keys.start, rows.stop - rows.start
             allowed.append(np.broadcast_to(np.ascontiguousarray(block), shape))
     if head.right == 0 and keys.stop > rows.start + 1:
-        allowed.append(upper_triangle(keys.stop - keys.start))
+        allowed.append(upper_triangle(keys.stop - rows.start))
     if head.left is not None and keys.start < rows.stop - 1 - head.left:
         allowed.append(steps(rows, keys) >= -head.left)
     if head.right and keys.stop - 1 > rows.start + head.right:
@@ -360,7 +379,7 @@ def finite(shift):
 
 
 def attend(head, rows, scratch, output, lse):
-    """Write the output and the log-sum-exp of one block of queries."""
+    """Write the output and the log-sum-exp of the queries of one task."""
     query = widen(head.query[rows])
     small = scores_are_small(head, query)
     total, row_sum, shift = sum_blocks(head, rows, query, small, scratch)
@@ -397,31 +416,48 @@ def scores_are_small(head, query):
     return bound * LOG2_E <= SMALL  # False for NaN
 
 
-def sum_blocks(head, rows, query, small, scratch):
-    """Step 1: sums over the keys of exp(score - shift) * value and of exp(score - shift); the
-    shift.
+def sum_blocks(head, task, query, small, scratch):
+    """Sums over all keys of exp(score - shift) * value and of exp(score - shift), and the shift,
+    for the queries of a task.
     """
-    total = np.zeros((len(query), head.value.shape[-1]), query.dtype)
+    total = scratch_array(scratch, "total", (len(query), head.value.shape[-1]), query.dtype)
+    total[:] = 0
     row_sum = np.zeros(len(query), query.dtype)
     shift = np.full(len(query), 0 if small else -np.inf, query.dtype)
-    exp, unit = (np.exp2, LOG2_E) if small and EXP2_IS_FASTER else (np.exp, 1)
-    query = scaled(head, query, unit)
+    query = scaled(head, query, exponential(small)[1])
+    for rows in forward_rows(head, task):
+        own = slice(rows.start - task.start, rows.stop - task.start)
+        sum_keys(head, rows, query[own], small, (total[own], row_sum[own], shift[own]), scratch)
+    return total, row_sum, shift
+
+
+def exponential(small):
+    """A function, and what its arguments are multiplied by to make it exp."""
+    return (np.exp2, LOG2_E) if small and EXP2_IS_FASTER else (np.exp, 1)
+
+
+def sum_keys(head, rows, query, small, sums, scratch):
+    """Step 1: the sums of one block of queries, a block of keys at a time."""
+    exp, unit = exponential(small)
+    is_first = True
     for keys in key_blocks(head, rows):
         first = max(rows.start, keys.start) if head.right == 0 else rows.start
         masks = masks_at(head, slice(first, rows.stop), keys)
         if masks is None:
             continue
         seen = slice(first - rows.start, None)
+        total, row_sum, shift = (array[seen] for array in sums)
         scores = score_block(head, query[seen], keys, unit, scratch)
         if not small:
             mask_block(scores, *masks)
-            subtract_shift(scores, len(head.key), shift[seen], total[seen], row_sum[seen])
+            subtract_shift(scores, len(head.key), shift, total, row_sum)
         weights = exp(scores, out=scores)
         if small:
             for part in masks[0]:
-                weights[:, : part.shape[1]] *= part
-        add_block(weights, widen(head.value[keys]), total[seen], row_sum[seen], scratch)
-    return total, row_sum, shift
+                covered(weights, part)[...] *= part
+        is_first = is_first and first == rows.start
+        add_block(weights, widen(head.value[keys]), total, row_sum, is_first, scratch)
+        is_first = False
 
 
 def scaled(head, query, unit):
@@ -463,7 +499,12 @@ def mask_block(scores, allowed, added):
     if added is not None:
         scores += added
     for part in allowed:  # also if inf - inf is NaN
-        np.copyto(scores[:, : part.shape[1]], -np.inf, where=~part)
+        np.copyto(covered(scores, part), -np.inf, where=~part)
+
+
+def covered(block, part):
+    """The last keys and the first queries: as many as this mask has."""
+    return block[len(block) - len(part) :, : part.shape[1]]
 
 
 def subtract_shift(scores, n_k, shift, total, row_sum):
@@ -480,12 +521,29 @@ def subtract_shift(scores, n_k, shift, total, row_sum):
     scores -= finite(shift)
 
 
-def add_block(weights, value, total, row_sum, scratch):
-    """weights is (keys, queries); the sum over keys is a product too."""
-    row_sum += np.ones(len(weights), weights.dtype) @ weights
+def add_block(weights, value, total, row_sum, is_first, scratch):
+    """weights is (keys, queries); the sum over keys is a product too. The first block is written
+    where others are added.
+    """
+    ones = all_ones(len(weights), weights.dtype)
+    if is_first:
+        np.matmul(ones, weights, out=row_sum)
+        np.matmul(weights.T, value, out=total)
+        return
+    row_sum += ones @ weights
     total += np.matmul(
         weights.T, value, out=scratch_array(scratch, "product", total.shape, total.dtype)
     )
+
+
+def all_ones(size, dtype):
+    """Made once for all sizes up to the next power of 2."""
+    return ones_to_cut(1 << size.bit_length(), dtype)[:size]
+
+
+@functools.cache
+def ones_to_cut(size, dtype):
+    return np.ones(size, dtype)
 
 
 # --- backward: the weights of a block again, from the log-sum-exp ---

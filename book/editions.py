@@ -37,7 +37,8 @@ ANSWERS, PRINTS = "answers-an-exercise", "prints-an-answer"
 SHOWN = {"numpy": "NumPy", "torch": "torch", "matplotlib": "Matplotlib"}
 # What `python3 run.py slides` has printed is linked here (book/prints.py).
 PRINTED = "<!-- printed {}: {} -->"
-# On a page for lecturers: the questions of a chapter.
+# On a page for lecturers: the minutes of a chapter's slides, and its questions.
+TIMED = re.compile(r"<!-- minutes (\w+) -->")
 ASKED = re.compile(r"<!-- questions (\w+) -->")
 # On the pages in chapters/mistakes: those of a part of the book.
 CATALOGUE = re.compile(r"<!-- catalogue (.+) -->")
@@ -185,10 +186,16 @@ def versions():
 
 
 def put_questions(app, docname, source):
-    """The questions for the lecture room, from the same entries as in the chapters."""
+    """The questions for the lecture room, from the same entries as in the chapters; and how long
+    each section's slides take, as they say themselves.
+    """
     if docname.startswith(LECTURERS):
         source[0] = ASKED.sub(
             lambda found: "\n".join(map(as_item, by_chapter()[found.group(1)])), source[0]
+        )
+        source[0] = TIMED.sub(
+            lambda found: slides.timetable(Path(app.srcdir, "chapters", found[1] + ".ipynb")),
+            source[0],
         )
 
 

@@ -282,6 +282,68 @@ def lectures(deck):
     return times
 
 
+VOTE = re.compile(r'^predict\("(\w+)"\)', re.MULTILINE)
+
+
+def timetable(path):
+    """For lecturers: the minutes of each section's slides, what is voted on, and what is optional;
+    a paragraph for each lecture.
+    """
+    tables = tables_of(path)
+    names = ("First lecture", "Second lecture") if len(tables) > 1 else ("Minutes",)
+    return "\n\n".join(table.paragraph(name) for name, table in zip(names, tables, strict=True))
+
+
+def tables_of(path):
+    """What a chapter's cells say of their minutes: a table for each lecture."""
+    tables, section = [Table()], ""
+    for cell in read_cells(path):
+        said = of_cell(cell)
+        if said.get("lecture"):
+            tables.append(Table())
+        if cell.cell_type == "markdown":
+            headings = re.findall(r"^#{1,3} (.+?)(?: \(optional\))?$", cell.source, re.MULTILINE)
+            section = [section, *headings][-1]
+        if said.get("minutes"):
+            tables[-1].add(section, said, VOTE.search(cell.source))
+    return tables
+
+
+@dataclasses.dataclass
+class Table:
+    """The minutes of one lecture: of sections and of votes, with what is optional apart."""
+
+    sections: dict = dataclasses.field(default_factory=dict)
+    votes: dict = dataclasses.field(default_factory=dict)
+    optional: float = 0
+    optional_votes: dict = dataclasses.field(default_factory=dict)
+
+    def add(self, section, said, vote):
+        minutes, optional = said["minutes"], bool(said.get("optional"))
+        if optional:
+            self.optional += minutes
+        else:
+            self.sections[section] = self.sections.get(section, 0) + minutes
+        if vote:
+            (self.optional_votes if optional else self.votes)[vote[1]] = minutes
+
+    def paragraph(self, name):
+        sections = "; ".join(f"{section} {minutes:g}" for section, minutes in self.sections.items())
+        found = [f"**{name}.** {sections}. That makes {sum(self.sections.values()):g}."]
+        if self.votes:
+            found.append(f"Vote on {listed(self.votes)}.")
+        if self.optional:
+            found.append(f"The slides marked optional take {self.optional:g} more.")
+        if self.optional_votes:
+            found.append(f"If there is time, also vote on {listed(self.optional_votes)}.")
+        return " ".join(found)
+
+
+def listed(names):
+    *others, last = (f"`{name}`" for name in names)
+    return f"{', '.join(others)} and {last}" if others else last
+
+
 def with_clock(deck):
     """The slides, their notes opened by their minutes and those of the lecture gone."""
     gone = 0

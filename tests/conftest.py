@@ -43,7 +43,7 @@ if HAS_INTERPRETER:
 
 # Blocks so small that the tests' problems have several, and threads for all of them.
 SMALL_BLOCKS = {
-    online_numpy: {"QUERIES": 3, "KEYS": 2, "DIAGONAL": 2},
+    online_numpy: {"QUERIES": 3, "KEYS": 2, "DIAGONAL": 2, "TASK": 5},
     online_torch: {"QUERIES": 3, "KEYS": 2},
     threads: {"FEW": 0},
 }

@@ -1,6 +1,7 @@
 """achieve: goals to design for, what a design reaches of them, and their place in the book."""
 
 import ast
+import inspect
 import itertools
 import re
 
@@ -18,7 +19,7 @@ from book.notebooks import CHAPTERS
 I, J = np.arange(15)[:, None], np.arange(15)
 P, TURN = np.arange(8)[:, None], 2 * np.pi / 8 * np.arange(8)
 EYE = np.eye(8)
-TIMES = {"product": 0.032, "scaling": 0.005}  # what the tests' clock measures, in seconds
+PER_FEATURE, SCALING = 0.0005, 0.005  # what the tests' clock measures, in seconds
 
 
 def positions(w):
@@ -73,7 +74,7 @@ REACHED = {
         ([0, 5, 0], [5, 12, 0.5]),
         ([-10, 3, -10, -10], [-8, 7, -9.8, -9.9]),
     ),
-    "time_foretold": ((0.032, 0.005), (0.02, 0.009), (0.06, 0.003)),
+    "time_foretold": ((40,), (25,), (80,)),
     "tile_sizes": ((256, 64, 3), (256, 64, 5), (256, 32, 8), (256, 16, 9)),
     "order_of_tiles": ((grouped(3, True),), (grouped(3),), (np.array(grouped(2)),)),
 }
@@ -92,8 +93,9 @@ NOT_YET = (
     ("more_than_most", ([0, 5, 0], [-1, 9, -5]), "growth of a score: -5, wanted at least 0.1"),
     ("more_than_most", ([0, 5], [1, 7]), "others' mean: -1, wanted at least 0.1: 1.1 too low"),
     ("more_than_most", ([0, 0, 0], [3, 1, 1]), "before: 2.36, wanted at most 0.5: 1.86 too high"),
-    ("time_foretold", (0.01, 0.005), "product, predicted / measured: 0.312, wanted from 0.5 to 2"),
-    ("time_foretold", (0.032, 0.02), "4, wanted from 0.5 to 2: 2 too high, it takes less time"),
+    ("time_foretold", (19,), "product / scaling: 1.9, wanted from 2.5 to 8: 0.6 too low, with so"),
+    ("time_foretold", (200,), "20, wanted from 2.5 to 8: 12 too high, with so many features, the"),
+    ("time_foretold", (16,), "Measured here: the product took 8 ms, and the scaling 5 ms."),
     ("tile_sizes", (128, 128, 2), "traffic: 66 MiB, wanted at most 40 MiB: 26 too high, the keys"),
     ("tile_sizes", (256, 64, 6), "262,144 bytes, wanted at most 232,448 bytes: 29,696 too many, t"),
     ("tile_sizes", (256, 128, 2), "65,536 too many, the scores and the output don't fit"),
@@ -112,9 +114,9 @@ UNUSABLE = (
     ("tile_sizes", ("64", 64, 2), "block_q must be a whole number; got '64'."),
     ("tile_sizes", (64, 1.5, 2), "block_k must be a whole number; got 1.5."),
     ("tile_sizes", (0, 16, 2), "block_q must lie between 16 and 4096; got 0."),
-    ("time_foretold", (0, 1), "Both times must be above 0 seconds."),
-    ("time_foretold", ("a", 1), "product must be a number; got 'a'."),
-    ("time_foretold", (float("nan"), 1), "product must lie between 0 and 10000; got nan."),
+    ("time_foretold", (0,), "features must lie between 16 and 2048; got 0."),
+    ("time_foretold", (2.5,), "features must be a whole number; got 2.5."),
+    ("time_foretold", (0.03, 0.005), "The input consists of features; got 2 arguments."),
     ("like_four_keys", ([1, 2, 3],), "must have the shape (8,); the shape of yours is (3,)."),
     ("like_four_keys", (7 * [0] + [np.inf],), "scores must be finite"),
     ("like_four_keys", ("abc",), "scores must hold numbers; yours holds text."),
@@ -134,12 +136,12 @@ each = pytest.mark.parametrize("name", goals())
 
 @pytest.fixture(autouse=True)
 def clock(monkeypatch):
-    """Each step of a goal takes the time that TIMES says, and is run once."""
-    times = itertools.cycle(TIMES.values())
+    """A product takes its time for each feature, anything else a fixed time; all are run once."""
 
     def seconds_of(function):
         function()
-        return next(times)
+        used = inspect.getclosurevars(function).nonlocals
+        return PER_FEATURE * used["query"].shape[1] if "query" in used else SCALING
 
     monkeypatch.setattr(achieving, "seconds_of", seconds_of)
 
@@ -373,7 +375,7 @@ def test_the_solution_of_each_goal_is_as_good_as_we_know(name, capsys):
     assert goals()[name].better is None or "as good as the best design" in said
 
 
-def test_the_foretold_times_come_from_two_rates(capsys, monkeypatch):
+def test_what_is_foretold_comes_from_two_rates(capsys, monkeypatch):
     """The solution's own clock runs so that its rates are 100 GFLOP/s and 25 GB/s."""
     (path,) = CHAPTERS.glob("solutions/15_*.ipynb")
     (source,) = (c.source for c in cells(path) if 'achieve("time_foretold", ' in c.source)
@@ -383,8 +385,8 @@ def test_the_foretold_times_come_from_two_rates(capsys, monkeypatch):
         assert f"shortest(lambda: {call})" in code
         code = code.replace(f"shortest(lambda: {call})", repr(seconds))
     given = []
-    code = code.replace("achieve(\"time_foretold\", ", "given(")
-    exec(code, {"given": lambda *times: given.append(times)})
-    product, scaling = given[0]
-    assert product == pytest.approx(2 * 4096**2 * 64 / 100e9)
-    assert scaling == pytest.approx(2 * 4 * 4096**2 / 25e9)
+    code = code.replace('achieve("time_foretold", ', "given(")
+    exec(code, {"given": given.append})
+    [features] = given
+    product, scaling = 2 * features / 100e9, 8 / 25e9  # for one score
+    assert features == 64 and product == pytest.approx(4 * scaling)

@@ -319,7 +319,9 @@ def test_the_duel_compares_within_a_round(monkeypatch):
     assert row["rounds"] == 5 and row["n"] == 1024 and row["is_causal"]
     speed = row["speed against SDPA"]["attnlib online"]
     assert speed["low"] == speed["median"] == speed["high"] == 2  # torch takes twice as long
-    assert "| 1, 1,024, causal | 2.00 (2.00-2.00) |" in duel.table({"duel": [{"cores": 1, **row}]})
+    record = {"duel": [{"cores": 1, **row}]}
+    assert "| 1, 1,024, causal | 2.00 (2.00-2.00) |" in duel.table(record)
+    assert duel.table(record, ["torch SDPA"]).endswith("| 1, 1,024, causal | 1.00 (1.00-1.00) |")
 
 
 def test_the_smallest_programs_multiply_every_block():

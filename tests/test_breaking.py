@@ -23,11 +23,17 @@ def plain(text):
 # --- expose -----------------------------------------------------------------
 
 EXPOSING = {
-    "zero_scores": (
-        ([[0]], [[True]]),
-        ([[0, 5]], [[True, False]]),
-        (np.zeros((3, 3)), np.tri(3) > 0),
-        ([[1.5], [0.0]], [[True], [True]]),
+    "half_the_work": (
+        ([[1, 0], [0, 1]], [[1], [0]], [[0], [1]]),
+        (np.eye(2), [[0, 0], [1, 0]], [[1, 0], [0, 0]]),
+        ([[1, 2], [3, 4], [5, 6]], [[1, -1], [0, 2]], [[2, 1], [1, 1]]),
+        ([[0.5, 1], [1, 0.5]], [[1], [2]], [[2], [1]]),
+    ),
+    "leak_test": (
+        ([[True, True, False], [True, True, False], [True, True, True]],),
+        (np.tri(4, 4, 1) > 0,),
+        (np.eye(3, k=1) + np.eye(3) > 0,),
+        (np.arange(4) < np.array([[2], [2], [3], [4]]),),
     ),
     "one_maximum": (
         ([[0], [-746]],),
@@ -36,29 +42,62 @@ EXPOSING = {
         ([[373], [-373]],),
     ),
     "safe_division": (([-7],), ([1000],), ([-20.5, -21],), ([710, 0],)),
-    "running_sum": (([0, -1], 1), ([2, 1, 0], 1), ([5, 5, 1, 1], 2), ([100, 0, 50], 2)),
+    "soft_target": (([0], [0]), ([1, 2], [1, 1]), ([3, 1, 0.5], [0.9, 0, 0]), ([5], [-1])),
+    "right_direction": (
+        ([0, 0], [[1, 0], [0, 0]], [1, 0]),
+        ([1, 2, 3], [[1, 0, 1], [0, 2, 1]], [1, -1]),
+        ([0, 0], [[0, 0], [0, -1], [0, 1]], [0, 0, 1]),
+        ([0.5, 0, 1, 2], np.eye(4), [1, 2, 3, 4]),
+    ),
+    "two_blocks": (([0, -1, 0], 1), ([1, 0, 0], 1), ([5, 1, 4, 2, 3], 2), ([100, 0, 50, 7], 1)),
+    "small_weights": (
+        ([4, -3], [[0], [2]]),
+        ([7, 0], [[0], [1000]]),
+        ([0, 8, -1], [[-50, 0], [0, 1], [2, 2]]),
+        (np.repeat([0, -7], [1, 9]), np.ones((10, 1))),
+    ),
     "large_negative": (
         ([[100]], [[-100], [0]], [[1], [2]], [[True, False]]),
         ([[1000, 0]], [[-15, 5], [0, 0]], [[1, 0], [0, 1]], [[True, False]]),
         ([[1], [200]], [[-100], [3]], [[1], [-1]], [[True, True], [True, False]]),
     ),
-    "ragged_tail": (
-        ([0], [[0]], [[1]], 2),
-        ([1, 2], [[1, 0], [0, 1], [1, 1]], [[3], [4], [5]], 2),
-        ([-1.5], [[2], [1], [0.5]], [[1, 0], [0, 1], [2, 2]], 4),
+    "hidden_first": (
+        ([[0, -746]], [[0], [0]], [[False, True]], 1),
+        ([[5, -800, -900]], [[0], [1], [2]], [[False, True, True]], 1),
+        ([[0, 0, -1000], [1, 2, 3]], np.eye(3), [[False, False, True], [True] * 3], 2),
+        ([[3, 3, -745.5]], [[1], [1], [2]], [[False, False, True]], 1),
     ),
 }
 NOT_EXPOSING = {
-    "zero_scores": (([[1, 2]], [[True, True]]), ([[0]], [[False]])),
+    "half_the_work": (
+        ([[1], [2]], [[3]], [[5]]),
+        ([[1, 2]], [[3], [4]], [[5], [6]]),
+        ([[1, 2], [3, 4]], [[5], [6]], [[10], [12]]),
+        ([[1, 2], [2, 4]], [[5], [6]], [[7], [8]]),
+    ),
+    "leak_test": (([[True]],), ([[False, True], [True, False]],), (np.tri(4) > 0,)),
     "one_maximum": (([[0], [-745]],), ([[9999, -9999]],), ([[1, 2], [3, 4]],)),
     "safe_division": (([-6],), ([0, 0, 0],), ([700, 1],)),
-    "running_sum": (([0, 0], 1), ([1, 0], 2), ([1, 2, 3], 1)),
+    "soft_target": (([0], [1]), ([1, 2], [0, 1]), ([5, 0, 1], [2, -1, 0])),
+    "right_direction": (
+        ([3], [[1], [2]], [1, 0]),
+        ([1, 2], [[3, 4]], [5]),
+        ([1, 2], [[3, 4], [3, 4]], [5, 6]),
+        ([1, 2], [[3, 4], [5, 6]], [7, 7]),
+    ),
+    "two_blocks": (([1, 0], 1), ([0, 1, -1], 1), ([1, 2, 3], 1), ([1, 0, 0], 2)),
+    "small_weights": (([9], [[9]]), ([6, 0], [[0], [9]]), ([7, 0], [[9], [1]])),
     "large_negative": (
         ([[99]], [[-99], [0]], [[1], [2]], [[True, False]]),
         ([[100]], [[-100], [0]], [[1], [1]], [[True, False]]),
         ([[100]], [[-100], [0]], [[1], [2]], [[True, True]]),
     ),
-    "ragged_tail": (([0], [[0]], [[0]], 2), ([1], [[1], [2]], [[3], [4]], 2)),
+    "hidden_first": (
+        ([[0, -745]], [[1], [2]], [[False, True]], 1),
+        ([[-800, 5]], [[1], [2]], [[True, False]], 1),
+        ([[0, -800]], [[1], [2]], [[False, True]], 2),
+        ([[9, -800, -3]], [[1], [2], [3]], [[False, True, True]], 1),
+    ),
 }
 
 
@@ -88,12 +127,9 @@ def test_what_does_not_expose_gets_the_question(name, args):
 
 
 def test_arguments_may_be_named_and_the_input_stays_as_it_is():
-    scores = np.array([[0.0, 1.0]])
-    mask = np.array([[True, False]])
-    assert "exposed, with -inf where 0 is right" in exposed(
-        "zero_scores", attn_mask=mask, scores=scores
-    )
-    assert scores.tolist() == [[0, 1]] and mask.tolist() == [[True, False]]
+    scores, target = np.array([0.0, 0.0]), np.array([1.0, 1.0])
+    assert "exposed, by 0.5" in exposed("soft_target", target=target, scores=scores)
+    assert scores.tolist() == [0, 0] and target.tolist() == [1, 1]
 
 
 SCORES = "one_maximum"
@@ -110,11 +146,12 @@ ILLEGAL = [
     (SCORES, ([[1]], [[2]]), {}, "The input consists of scores; got 2 arguments."),
     (SCORES, (), {"score": [[1]]}, "no argument called score: the input is scores. Did you mean"),
     (SCORES, ([[1]],), {"scores": [[1]]}, "scores is given twice."),
-    ("zero_scores", ([[1]],), {}, "attn_mask is missing: the input is scores and attn_mask."),
-    ("zero_scores", ([[1]], [[1]]), {}, "attn_mask must hold True and False; yours holds numbers."),
-    ("zero_scores", ([[1]], [[True, True]]), {}, "on the axis n_k; got 1 and 2."),
-    ("running_sum", ([1], 1.0), {}, "block_size must be a whole number; got 1.0."),
-    ("running_sum", ([1], 9), {}, "block_size must lie between 1 and 8; got 9."),
+    ("soft_target", ([1],), {}, "target is missing: the input is scores and target."),
+    ("leak_test", ([[1]],), {}, "attn_mask must hold True and False; yours holds numbers."),
+    ("leak_test", ([[True, True]],), {}, "must have as many rows as columns; got 1 and 2."),
+    ("small_weights", ([1], [[1], [2]]), {}, "on the axis n_k; got 1 and 2."),
+    ("two_blocks", ([1], 1.0), {}, "block_size must be a whole number; got 1.0."),
+    ("two_blocks", ([1], 9), {}, "block_size must lie between 1 and 8; got 9."),
     (
         "large_negative",
         ([[1]], [[1]], [[1]], [[False]]),
@@ -138,8 +175,9 @@ def test_what_is_no_input_is_told_in_a_sentence(name, args, named, said):
         (SCORES, ([[0], [-746]],), "none of which is larger than 373 in size. Yours go up to 746."),
         (SCORES, ([[-373], [373]],), "as small as it gets"),
         ("safe_division", ([800],), "with one number none of which is larger than 7 in size."),
-        ("running_sum", ([1, -1], 1), "sizes add up to 2, and those of yours to 3."),
-        ("running_sum", ([1, 0], 1), "as small as it gets"),
+        ("two_blocks", ([1, 0, -1], 1), "sizes add up to 2, and those of yours to 3."),
+        ("two_blocks", ([1, 0, 0], 1), "as small as it gets"),
+        ("soft_target", ([0], [2]), "with two numbers none of which is larger than 0 in size."),
     ],
 )
 def test_a_smaller_input_is_told_by_what_makes_it_smaller(name, args, said):
@@ -184,8 +222,47 @@ def named(name, *values):
     return dict(zip([argument.name for argument in problems()[name].arguments], values))
 
 
-def test_nothing_is_smaller_than_a_zero_that_may_be_seen():
-    assert smallest.size(problems()["zero_scores"].smallest) == (2, 0, 0, 0)
+def test_the_smallest_for_half_the_work():
+    """With a single feature a score of two words is a product of four numbers, in both orders."""
+    name = "half_the_work"
+    assert smallest.size(problems()[name].smallest) == (8, 0, 1, 4)
+    shapes = ((2, 1, 1, 2), (3, 1, 1, 1), (2, 1, 2, 1), (1, 2, 1, 1), (2, 2, 1, 1))
+    inputs = (
+        named(name, x, w_q, w_k)
+        for n, d, d_k, most in shapes
+        for x in whole((n, d), most)
+        for w_q in whole((d, d_k), most)
+        for w_k in whole((d, d_k), most)
+    )
+    assert below(name, inputs) is None
+
+
+def test_the_smallest_for_leak_test():
+    name = "leak_test"
+    assert smallest.size(problems()[name].smallest) == (9, 0, 0, 0)
+    inputs = (
+        named(name, np.reshape(entries, (n, n)))
+        for n in (1, 2)
+        for entries in itertools.product((True, False), repeat=n * n)
+    )
+    assert below(name, inputs) is None
+
+
+def test_nothing_is_smaller_than_two_zeros():
+    assert smallest.size(problems()["soft_target"].smallest) == (2, 0, 0, 0)
+
+
+def test_the_smallest_for_right_direction():
+    name = "right_direction"
+    assert smallest.size(problems()[name].smallest) == (8, 0, 1, 2)
+    inputs = (
+        named(name, query, key, grad)
+        for n_k, d_k, most in ((1, 1, 2), (2, 1, 2), (1, 2, 2), (1, 3, 1), (2, 2, 1))
+        for query in whole((d_k,), most)
+        for key in whole((n_k, d_k), most)
+        for grad in whole((n_k,), most)
+    )
+    assert below(name, inputs) is None
 
 
 def test_the_smallest_for_one_maximum():
@@ -204,11 +281,21 @@ def test_the_smallest_for_safe_division():
     assert below(name, (named(name, one) for one in whole((1,), 7))) is None
 
 
-def test_the_smallest_for_running_sum():
-    name = "running_sum"
-    assert smallest.size(problems()[name].smallest) == (3, 0, 1, 2)
-    inputs = [named(name, x, b) for x in whole((1,), 50) for b in range(1, 9)]
-    inputs += [named(name, x, b) for x in whole((2,), 2) for b in range(1, 9)]
+def test_the_smallest_for_two_blocks():
+    name = "two_blocks"
+    assert smallest.size(problems()[name].smallest) == (4, 0, 1, 2)
+    shapes = ((1, 50), (2, 9), (3, 1))
+    inputs = [
+        named(name, x, b) for n, most in shapes for x in whole((n,), most) for b in range(1, 9)
+    ]
+    assert below(name, inputs) is None
+
+
+def test_the_smallest_for_small_weights():
+    name = "small_weights"
+    assert smallest.size(problems()[name].smallest) == (4, 0, 4, 9)
+    inputs = [named(name, x, v) for x in whole((1,), 9) for v in whole((1, 2), 2)]
+    inputs += [named(name, x, v) for x in whole((2,), 4) for v in whole((2, 1), 4)]
     assert below(name, inputs) is None
 
 
@@ -231,16 +318,23 @@ def test_the_smallest_for_large_negative():
     assert below(name, inputs) is None
 
 
-def test_the_smallest_for_ragged_tail():
-    name = "ragged_tail"
-    assert smallest.size(problems()[name].smallest) == (4, 0, 2, 3)
-    inputs = (
-        named(name, q, k, v, block)
-        for q in whole((1,), 2)
-        for k in whole((1, 1), 2)
-        for v in whole((1, 1), 2)
+def test_the_smallest_for_hidden_first():
+    """A score that isn't seen, or a value, is at its best 0, because no result depends on it."""
+    name, hidden = "hidden_first", np.array([[False, True]])
+    assert smallest.size(problems()[name].smallest) == (7, 0, 746, 747)
+    value = np.zeros((2, 1))
+    inputs = [named(name, np.array([[0.0, x]]), value, hidden, 1) for x in range(-745, 746)]
+    masks = [np.array([pair]) for pair in itertools.product((True, False), repeat=2) if any(pair)]
+    inputs += [
+        named(name, scores, value, mask, block)
+        for scores in 745 * np.array([*whole((1, 2), 1)])
+        for value in whole((2, 1), 1)
+        for mask in masks
         for block in range(1, 5)
-    )
+    ]
+    alone = np.array([[True]])  # one key is never hidden first
+    for d_v in range(1, 4):
+        inputs += [named(name, np.array([[-1000.0]]), np.ones((1, d_v)), alone, 1)]
     assert below(name, inputs) is None
 
 
@@ -283,12 +377,39 @@ def test_fewer_numbers_come_before_whole_ones_and_these_before_small_ones():
 # --- repair -----------------------------------------------------------------
 
 RIGHT = {
+    "half_sum": (
+        (5, "total = np.zeros(rows, dtype=np.float32)"),
+        (5, "total = np.zeros(rows)"),
+        (5, "total = np.zeros_like(top)"),
+        (5, "total = 0.0"),
+        (8, "total = total + np.exp(part - top[:, None]).sum(axis=-1)"),
+    ),
+    "one_direction": (
+        (5, "direction = np.random.default_rng(7).normal(size=scores.shape)"),
+        (5, "direction = np.random.normal(size=scores.shape)"),
+        (5, "direction = np.sin(1.0 + np.arange(scores.size)).reshape(scores.shape)"),
+        (5, "direction = np.arange(1.0, len(scores) + 1)"),
+        (6, "direction = np.random.default_rng(1).uniform(-1, 1, size=scores.shape)"),
+    ),
+    "word_by_word": (
+        (3, "changed = x.copy()"),
+        (3, "changed = np.zeros_like(x)"),
+        (3, "changed = 0 * x"),
+        (3, "changed = np.array(x)"),
+        (3, "changed = [None] * len(x)"),
+    ),
     "padded_batch": (
         (7, "scores = np.where(real[:, None, :], scores, -1e30)"),
         (7, "    scores = np.where(real[:, np.newaxis], scores, -np.inf)"),
         (7, "scores[~np.broadcast_to(real[:, None], scores.shape)] = -np.inf"),
         (7, "scores += np.where(real, 0, -1e30)[:, None, :]"),
         (7, "scores = np.where(np.expand_dims(real, 1), scores, -1e30)"),
+    ),
+    "added_input": (
+        (9, "delta = (grad_out * (out - x)).sum(axis=1, keepdims=True)"),
+        (9, "delta = (grad_out * (weights @ value)).sum(-1)[:, None]"),
+        (9, "delta = (weights * (grad_out @ value.T)).sum(axis=1, keepdims=True)"),
+        (11, "grad_scores = weights * (grad_weights - (weights * grad_weights).sum(1)[:, None])"),
     ),
     "heads_on_gpus": (
         (13, "total += part + bias / world"),
@@ -297,17 +418,29 @@ RIGHT = {
         (14, "return total - (world - 1) * bias"),
         (4, "total = np.zeros((n, d_model)) - (world - 1) * bias"),
     ),
-    "old_terms": (
-        (11, "total = total * factor + powers.sum()"),
-        (11, "total = powers.sum() + factor * total"),
-        (11, "total *= factor; total += powers.sum()"),
-        (8, "factor = np.exp(top - new_top); total = total * factor"),
+    "turned_pairs": (
+        (7, "angle = np.tile(angle, 2)"),
+        (7, "angle = np.concatenate([angle, angle], axis=1)"),
+        (7, "angle = angle[:, np.arange(d) % (d // 2)]"),
+    ),
+    "delta_in_blocks": (
+        (10, "delta = (grad_output * output).sum(axis=1, keepdims=True)"),
+        (10, "delta = np.einsum('ic,ic->i', output, grad_output)[:, None]"),
+        (10, "delta = np.diag(grad_output @ output.T)[:, None]"),
+        (10, "delta = (np.exp(query @ key.T - lse[:, None]) @ value * grad_output).sum(1)[:, None]"),
+        (11, "grad_scores = weights * (grad_weights - (grad_output * output).sum(1)[:, None])"),
     ),
     "mean_loss": (
         (10, "words += real.sum()"),
         (10, "words += np.count_nonzero(real)"),
         (10, "words = words + int(np.sum(real))"),
         (10, "words += len(loss[real])"),
+    ),
+    "tile_strides": (
+        (11, "b = memory[n * inner[:, None] + cols]"),
+        (11, "b = memory[: k * n].reshape(k, n)[inner[:, None], cols]"),
+        (11, "b = memory[cols + inner.reshape(-1, 1) * n]"),
+        (11, "b = np.array([memory[n * i + cols] for i in inner])"),
     ),
     "last_tile": (
         (7, "for start in range(0, rows[-1] + 1, block_k):"),
@@ -329,6 +462,28 @@ RIGHT = {
     ),
 }
 WRONG = {
+    "half_sum": (
+        (5, "total = np.ones(rows)", "It begins with 1"),
+        (5, "total = np.zeros(rows, np.float16)", "Now each sum is rounded to float16"),
+        (5, "total = np.zeros(rows, dtype=int)", "It stops with an error."),
+        (7, "part = scores[:, start : start + chunk]", "Line 7 is right: the chunk is converted"),
+        (10, "lse = top + np.log(total)", "Line 10 is right"),
+    ),
+    "one_direction": (
+        (5, "direction = np.zeros(scores.shape) - 2", "All scores still move together"),
+        (5, "direction = np.zeros(scores.shape) + 2", "by the same amount"),
+        (5, "direction = np.eye(len(scores))[0]", "Only the first score moves"),
+        (5, "direction = np.zeros(scores.shape)", "hidden input 1 of 8: the right gradient"),
+        (9, "measured = (above - below) / step", "Line 9 is right"),
+        (8, "below = loss(scores)", "Line 8 is right: all scores move"),
+    ),
+    "word_by_word": (
+        (3, "changed = x.reshape(x.shape)", "the same memory under another name"),
+        (3, "changed = np.copy(x); x = changed", "the loop still reads what it writes"),
+        (3, "changed = np.zeros((1, x.shape[1]))", "out of bounds"),
+        (5, "past = x[: i + 1].copy()", "Line 5 is right: a word reads itself"),
+        (10, "changed[i] = weights @ past @ w_v", "Line 10 is right"),
+    ),
     "padded_batch": (
         (7, "scores = np.where(real[:, None, :], scores, 0)", "A score of 0 hides nothing"),
         (
@@ -346,21 +501,42 @@ WRONG = {
         (7, "scores = np.where(real[:, None, :], scores, -1e4)", "still wrong on hidden input 3"),
         (7, "scores = np.where(real[:, None, :], scores)", "It stops with an error. ValueError"),
     ),
+    "added_input": (
+        (9, "delta = (grad_out * x).sum(axis=1, keepdims=True)", "doesn't belong to delta"),
+        (9, "delta = 0", "hidden input 1 of 4: 1 query and 1 key, d = 1."),
+        (8, "out = weights @ value", "Line 8 is right: the layer adds"),
+        (12, "grad_x = scale * grad_scores @ key", "x reaches out in two ways"),
+    ),
     "heads_on_gpus": (
         (13, "total += part", "Now the bias is gone."),
         (13, "total += part - bias", "hidden input 1 of 5: 2 heads on 2 GPUs."),
         (7, "for w_q, w_k, w_v, w_o in heads[rank:]:", "Line 7 is right: each GPU takes"),
     ),
-    "old_terms": (
-        (11, "total = factor * (powers.sum() + total)", "rescaled too"),
-        (11, "total = 1.0", "expected: [1]"),
-        (10, "output = output + powers @ value", "in part. As it stands, line 10 is right: the"),
-        (10, "output = output * powers @ value", "not yet. Line 10 is right"),
+    "turned_pairs": (
+        (7, "angle = np.concatenate([angle, -angle], axis=1)", "turn by the same angle"),
+        (7, "angle = np.repeat(angle, 2, axis=-1)[:, :d]", "are the same as with the old line"),
+        (7, "angle = np.tile(angle, (2, 1))", "could not be broadcast together"),
+        (7, "angle = 0 * np.tile(angle, 2)", "hidden input 1 of 5: n = 2, d = 2, base = 100."),
+        (5, "speed = base ** (-np.arange(0, d, 2) / d / 2)", "already holds the 2i"),
+        (11, "partner = np.concatenate([second, -first], axis=1)", "Line 11 is right"),
+    ),
+    "delta_in_blocks": (
+        (10, "delta = (grad_output * output).sum()", "each query has its own delta"),
+        (10, "delta = 0", "1 query and 2 keys, in blocks of 1"),
+        (10, "delta = (weights * grad_weights).sum(axis=1)[:, None]", "same as with the old line"),
+        (8, "weights = attnlib.softmax(query @ key[at].T)", "not a softmax over the block"),
+        (14, "grad_query = grad_scores @ key[at]", "a query meets every block"),
     ),
     "mean_loss": (
         (10, "words += 1", "This counts the batches"),
         (10, "words += (loss > 0).sum()", "aren't 0"),
         (9, "loss = lse - picked[..., 0]", "Line 9 is right"),
+    ),
+    "tile_strides": (
+        (11, "b = memory[m * inner[:, None] + cols]", "B has nothing to do with it"),
+        (11, "b = memory[inner[:, None] + n * cols]", "the transpose of a matrix"),
+        (11, "b = memory[9 * inner[:, None] + cols]", "It stops with an error. IndexError"),
+        (10, "a = memory[n * k + n * rows + inner]", "its rows have k numbers"),
     ),
     "last_tile": (
         (7, "for start in range(0, first + block_k, block_k):", "not on how many keys"),
@@ -442,8 +618,8 @@ def test_an_endless_loop_is_ended(monkeypatch):
     [
         (expose, "one_maximun", "Did you mean one_maximum?"),
         (repair, "slot", "Did you mean slots?"),
-        (expose, "qqqq", "There are zero_scores, one_maximum,"),
-        (repair, "qqqq", "There are padded_batch,"),
+        (expose, "qqqq", "There are half_the_work, leak_test,"),
+        (repair, "qqqq", "There are half_sum,"),
         (expose, 3, 'in quotes, as in expose("one_maximum")'),
         (repair, None, 'in quotes, as in repair("ring_step")'),
     ],

@@ -78,7 +78,7 @@ def test_tasks_are_in_the_order_of_the_book():
 
 # --- what counts ------------------------------------------------------------
 
-LOOP = 'repair("old_terms", 11, "while True: pass")'
+LOOP = 'repair("delta_in_blocks", 10, "while True: pass")'
 EVIL = """\
 class Leaves:
     def __array__(self, *args, **options):
@@ -111,9 +111,9 @@ ANSWERS = {
         "Call 2 of 3 counts.",
     ),
     "safe_division": (['expose("safe_division", scores=[-6])'], "incorrect", "otherwise", "Ask"),
-    "zero_scores": (['expose("zero_scores", [1])'], "error", "otherwise", "attn_mask is missing"),
-    "running_sum": (
-        ['expose("running_sum", [1, 0], 1 / 0)'],
+    "leak_test": (['expose("leak_test", [True])'], "error", "otherwise", "must have two axes"),
+    "two_blocks": (
+        ['expose("two_blocks", [1, 0], 1 / 0)'],
         "error",
         "otherwise",
         "Its cell stopped with ZeroDivisionError",
@@ -138,7 +138,7 @@ ANSWERS = {
         "one_mistake",
         "It ends the program",
     ),
-    "old_terms": ([LOOP], "error", "one_mistake", "didn't finish within 3 seconds"),
+    "delta_in_blocks": ([LOOP], "error", "one_mistake", "didn't finish within 3 seconds"),
     "shift_both_ways": (
         ['order("shift_both_ways", [*"fbdl"])'],
         "incorrect",
@@ -157,8 +157,8 @@ ANSWERS = {
         "otherwise",
         "Its cell stopped with TypeError: too many",
     ),
-    "ragged_tail": (
-        ['order("ragged_tail", "abc")', 'expose("ragged_tail")', '# expose("ragged_tail", 1)'],
+    "hidden_first": (
+        ['order("hidden_first", "abc")', 'expose("hidden_first")', '# expose("hidden_first", 1)'],
         "not attempted",
         "otherwise",
         "",
@@ -236,13 +236,13 @@ def honest(name, *answer):
 
 RIGHT = {
     "one_maximum": ([[373], [-373]],),
-    "running_sum": ([1, 0], 1),
+    "two_blocks": ([0, -1, 0], 1),
     "ring_step": (11, "if True:"),
     "grouping_of_pairs": ("jbafcei",),
 }
 WRONG = {
     "one_maximum": ([[0], [0]],),
-    "running_sum": ([0, 0], 1),
+    "two_blocks": ([0, 0], 1),
     "ring_step": (3, "pass"),
     "grouping_of_pairs": ("jb",),
 }
@@ -430,6 +430,6 @@ def test_points_of_problems_are_set_by_name_and_unknown_names_refused(tmp_path):
 
 def test_without_settings_a_problem_that_half_of_the_class_answers_is_worth_a_point():
     row = dict(learner="a", exercise="one_maximum", status="incorrect")
-    asked = dict(row, exercise="zero_scores", status="not attempted")
+    asked = dict(row, exercise="leak_test", status="not attempted")
     assert points.worth({}, [row, asked]) == {"one_maximum": 1}
     assert points.total([dict(row, share=0.5)], {"one_maximum": 1}) == 0.5

@@ -83,6 +83,16 @@ def test_readme_shows_what_check_says_and_stays_short():
     assert len(text.split()) <= 700
 
 
+def test_first_page_shows_what_check_says():
+    def without_the_scale(query, key, value):
+        powers = np.exp(key @ query - (key @ query).max())
+        return powers / powers.sum() @ value
+
+    text = (ROOT / "chapters" / "index.md").read_text(encoding="utf-8")
+    said = grade("attend_once", without_the_scale).message.rstrip()
+    assert said.startswith("attend_once: not yet.") and f"```text\n{said}\n```" in text
+
+
 @pytest.mark.parametrize(
     "text",
     [

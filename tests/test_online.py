@@ -169,6 +169,35 @@ def test_a_numpy_that_lists_no_exp2_loop(monkeypatch):
     assert online_numpy.exp2_is_faster() is False
 
 
+@pytest.mark.parametrize("factor", [1, 20], ids=["small scores", "with a maximum"])
+@pytest.mark.parametrize(
+    "options", [{}, {"is_causal": True}, {"is_causal": True, "window": (300, 0)}]
+)
+def test_a_task_of_several_blocks(monkeypatch, options, factor):
+    monkeypatch.setenv("ATTNLIB_NUM_THREADS", "1")
+    query, key, value = draws((4, 1100, 16), (4, 1100, 16), (4, 1100, 5))
+    arrays = factor * query, key, value
+    output, lse = attention(*arrays, **options, impl="online", return_lse=True)
+    expected, expected_lse = attention(*arrays, **options, impl="dense", return_lse=True)
+    assert_close(output, expected, like=query)
+    assert_close(lse, expected_lse, like=query)
+
+
+@pytest.mark.parametrize(
+    "heads, workers, size", [(8, 1, 1024), (8, 4, 512), (1, 2, 256), (0, 2, 0)]
+)
+def test_no_thread_waits_for_a_large_task(monkeypatch, heads, workers, size):
+    monkeypatch.setattr(threads, "thread_bound", lambda: workers)
+    arrays = draws((heads, 1024, 4), (heads, 1024, 4), (heads, 1024, 4))
+    options = dict.fromkeys(("window", "scale", "softcap"))
+    tasks = online_numpy.forward_tasks(
+        online_numpy.split_heads(*arrays, None, is_causal=True, enable_gqa=False, **options)
+    )
+    assert len(tasks) == heads * 1024 // max(size, 1)
+    assert {rows.stop - rows.start for _, rows in tasks} == ({size} if size else set())
+    assert [rows.start for _, rows in tasks] == sorted((rows.start for _, rows in tasks))[::-1]
+
+
 # --- work that is left out ---
 
 
@@ -574,7 +603,7 @@ def test_restored_after_an_exception(monkeypatch, four_blas_threads, where, exce
         attention(*LARGE, impl="online")
     assert blas_now() == four_blas_threads and not threads._active_calls
     assert threading.enumerate() == before
-    assert len(seen) == 4  # of 16 tasks: those that waited were dropped
+    assert len(seen) == 4  # of 24 tasks: those that waited were dropped
     monkeypatch.undo()
     assert_close(attention(*LARGE, impl="online"), attention(*LARGE, impl="dense"), like=LARGE[0])
 

@@ -366,15 +366,12 @@ def test_every_slide_but_the_first_has_its_footer(slides):
         assert f"<span>A Book · Title x · CC BY 4.0</span> <span>{place} / 11</span>" in wall
 
 
-BOOK = pytest.mark.parametrize(
-    "path",
-    [
-        path
-        for path in notebooks.notebook_paths()
-        if path.stem[:2].isdigit() and path.parent == notebooks.CHAPTERS
-    ],
-    ids=lambda path: path.stem,
-)
+CHAPTERS = [
+    path
+    for path in notebooks.notebook_paths()
+    if path.stem[:2].isdigit() and path.parent == notebooks.CHAPTERS
+]
+BOOK = pytest.mark.parametrize("path", CHAPTERS, ids=lambda path: path.stem)
 
 
 @BOOK
@@ -385,17 +382,43 @@ def test_the_symbols_of_a_note_are_formulas_or_code(path):
 
 
 @BOOK
-def test_no_lecture_takes_more_than_45_minutes(path):
-    said = map(decks.of_cell, decks.read_cells(path))
-    slides = [
-        decks.Slide(
-            minutes=of.get("minutes", 0),
-            optional=bool(of.get("optional")),
-            lecture=of.get("lecture", ""),
-        )
-        for of in said
+def test_a_lecture_takes_45_minutes_with_four_votes_at_most_and_time_for_each(path):
+    for table in decks.tables_of(path):
+        assert sum(table.sections.values()) <= 45
+        assert len(table.votes) <= 4 and min(table.votes.values(), default=3) >= 3
+
+
+def test_the_timetable_for_lecturers_tells_what_is_optional_apart(tmp_path):
+    cells = [
+        nbformat.v4.new_markdown_cell("## Beginning", metadata=slide(minutes=2)),
+        nbformat.v4.new_code_cell('predict("first")', metadata=slide(minutes=3)),
+        nbformat.v4.new_markdown_cell(
+            "## Aside (optional)", metadata=slide(minutes=1, optional=True)
+        ),
+        nbformat.v4.new_code_cell('predict("last")', metadata=slide(minutes=3, optional=True)),
+        nbformat.v4.new_markdown_cell("Again.", metadata=slide(minutes=4, lecture="Second")),
     ]
-    assert max(decks.lectures(slides)) <= 45
+    path = tmp_path / "chapter.ipynb"
+    nbformat.write(nbformat.v4.new_notebook(cells=cells), path)
+    assert decks.timetable(path).split("\n\n") == [
+        "**First lecture.** Beginning 5. That makes 5. Vote on `first`."
+        " The slides marked optional take 4 more."
+        " If there is time, also vote on `last`.",
+        "**Second lecture.** Aside 4. That makes 4.",
+    ]
+
+
+def test_the_plans_vote_on_what_the_slides_vote_on():
+    plans = (notebooks.CHAPTERS / "for_lecturers/index.md").read_text("utf-8")
+    named = {
+        name for line in re.findall(r"Vote on (.+?)\.", plans) for name in line.split("`")[1::2]
+    }
+    votes = {name for path in CHAPTERS for table in decks.tables_of(path) for name in table.votes}
+    assert len(named) > 20 and named <= votes
+
+
+def slide(**said):
+    return {"slideshow": said}
 
 
 def covers(path):

@@ -73,8 +73,13 @@ def products_alone(query, key, value, is_causal, multiply=np.matmul, then=None):
     )
 
     def work(task, scratch):
-        head, rows = task
-        for keys in online.key_blocks(head, rows):
+        head, task_rows = task
+        blocks = [
+            (rows, keys)
+            for rows in online.forward_rows(head, task_rows)
+            for keys in online.key_blocks(head, rows)
+        ]
+        for rows, keys in blocks:
             seen = head.query[max(rows.start, keys.start) if is_causal else rows.start : rows.stop]
             block = keys.stop - keys.start, len(seen)
             scores = online.scratch_array(scratch, "scores", block, seen.dtype)
@@ -84,8 +89,7 @@ def products_alone(query, key, value, is_causal, multiply=np.matmul, then=None):
             product = online.scratch_array(scratch, "product", seen.shape, seen.dtype)
             multiply(scores.T, head.value[keys], out=product)
 
-    tasks = [(head, rows) for head in heads for rows in online.forward_blocks(head)]
-    threads.run(work, tasks, online.cost(heads, query, key))
+    threads.run(work, online.forward_tasks(heads), online.cost(heads, query, key))
 
 
 def products_by_torch(query, key, value, is_causal):

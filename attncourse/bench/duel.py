@@ -125,9 +125,11 @@ def bench(sizes, budget, path=None):
     return record
 
 
-def table(record):
-    """The speed against SDPA as a Markdown table, a line for each problem."""
-    names = [name for name in record["duel"][0]["ms"] if name != "torch SDPA"]
+def table(record, names=None):
+    """The speed against SDPA of these contenders, by default of all others, as a Markdown table: a
+    line for each problem.
+    """
+    names = names or [name for name in record["duel"][0]["ms"] if name != "torch SDPA"]
     lines = [("cores, n", *names)]
     for row in record["duel"]:
         ratios = (in_words(row["speed against SDPA"][name], "speed") for name in names)

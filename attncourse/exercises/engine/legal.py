@@ -93,6 +93,10 @@ def read(wanted, args, named):
                     f" {np.shape(found[argument.name])}."
                 )
             other, expected = sizes.setdefault(axis, (argument.name, size))
+            if size != expected and other == argument.name:
+                raise Illegal(
+                    f"{other} must have as many rows as columns; got {expected} and {size}."
+                )
             if size != expected:
                 raise Illegal(
                     f"{other} and {argument.name} must have equally many positions on the axis"

@@ -248,3 +248,25 @@ def rounded_too_early(x):
 def rounded_twice(x):
     wide, scale = only_half_widened(x)
     return np.round(np.round(wide) / scale).astype(np.int8), scale.astype(x.dtype)
+
+
+@answers.wrong("fraction cut off")
+def cut_after_a_reciprocal(x):
+    wide, scale = only_half_widened(x)
+    return (wide * (1 / scale)).astype(np.int8), scale.astype(x.dtype)
+
+
+@answers.wrong("rounded down")
+def down_after_times_127(x):
+    wide = x.astype(np.result_type(x.dtype, np.float32))
+    top = np.abs(wide).max(axis=-1, keepdims=True)
+    top = np.where(top == 0, wide.dtype.type(127), top)
+    return np.floor(wide * 127 / top).astype(np.int8), (top / 127).astype(x.dtype)
+
+
+@answers.wrong("rounded up")
+def up_after_a_division_by_the_top(x):
+    wide = x.astype(np.float64)
+    top = np.abs(wide).max(axis=-1, keepdims=True)
+    top = np.where(top == 0, 127, top)
+    return np.ceil(wide / top * 127).astype(np.int8), (top / 127).astype(x.dtype)

@@ -15,8 +15,8 @@ QUESTIONS = (
             ),
             Choice(
                 "The suitcase: now this is what doesn't fit.",
-                "What counts is the noun's part in the sentence, and the suitcase has taken the"
-                " trophy's.",
+                "What counts is the noun's role in the sentence, and the suitcase has taken over"
+                " the trophy's role.",
             ),
             Choice(
                 "Something else: it has never seen such a sentence.",
@@ -29,8 +29,8 @@ QUESTIONS = (
     ),
     Question(
         "what_moved",
-        "When big becomes small, what changes among the queries and keys that make the last word's"
-        " scores of trophy and suitcase?",
+        "When big becomes small, what changes in the computation of the last word's scores for"
+        " trophy and suitcase?",
         (
             Choice(
                 "The query of the last *The*.",
@@ -64,13 +64,13 @@ QUESTIONS = (
         (
             Choice(
                 "Suitcase: the other noun is next.",
-                "This assumes that the head decides between the nouns. That was decided before,"
-                " when the query was made.",
+                "This assumes that the head decides between the nouns. That was decided earlier,"
+                " when the query was computed.",
             ),
             Choice(
                 "Any word: it can no longer see which noun was meant.",
-                "This assumes that only this head looks at *trophy*. A large weight doesn't say"
-                " that no other head does the same.",
+                "This assumes that only this head looks at *trophy*. A large weight here doesn't"
+                " mean that no other head does the same.",
             ),
             Choice(
                 "Trophy, as before.",

@@ -5,11 +5,11 @@ from ...model import Choice, Question
 QUESTIONS = (
     Question(
         "share_of_scores",
-        "Somebody divides each of the scores 1.0, 0.5, 2.5 and −0.1 by the sum of the four. Why are"
-        " the results no weights?",
+        "Somebody divides each of the scores 1.0, 0.5, 2.5 and −0.1 by the sum of the four. Why"
+        " aren't these valid weights?",
         (
             Choice(
-                "They do not sum to 1.",
+                "They don't sum to 1.",
                 "This overlooks what we divide by. Numbers that are divided by their own sum always"
                 " sum to 1.",
             ),
@@ -19,12 +19,12 @@ QUESTIONS = (
                 " that value.",
             ),
             Choice(
-                "Their order is not that of the scores.",
-                "This assumes that a division reverses the order. Only a negative sum does, and"
-                " this sum is positive.",
+                "They are in a different order from the scores.",
+                "This assumes that division reverses the order. Only division by a negative sum"
+                " does, and this sum is positive.",
             ),
             Choice(
-                "They are weights.",
+                "They are valid weights.",
                 "This asks only that weights sum to 1. But a share must not be negative either.",
             ),
         ),
@@ -33,16 +33,16 @@ QUESTIONS = (
     ),
     Question(
         "shifted_scores",
-        "One row has the scores 1, 2 and 3, another the scores 101, 102 and 103. Whose weights are"
-        " sharper?",
+        "One row has the scores 1, 2 and 3, another has the scores 101, 102 and 103. Which row has"
+        " the sharper weights?",
         (
             Choice(
-                "Those of 101, 102, 103: the scores are larger.",
+                "The row 101, 102, 103: its scores are larger.",
                 "This confuses the size of the scores with their differences. Large scores may all"
                 " be equally large.",
             ),
             Choice(
-                "Those of 1, 2, 3: there the last score is three times the first.",
+                "The row 1, 2, 3: its last score is three times the first.",
                 "This confuses the ratio of scores with the ratio of weights. The ratio of two"
                 " weights depends on the difference of their scores.",
             ),
@@ -67,10 +67,10 @@ QUESTIONS = (
             Choice(
                 "Nothing: the 10 cancels, as the shift did.",
                 "This assumes that the exponential of 10 s is 10 times the exponential of s. It is"
-                " its tenth power.",
+                " the tenth power of that exponential.",
             ),
             Choice(
-                "They become sharper: nearly all is on the last.",
+                "They become sharper: the last one is nearly 1.",
                 "Each ratio of weights is raised to the tenth power, and the ratio of neighbours"
                 " was already 2.7.",
             ),
@@ -84,21 +84,21 @@ QUESTIONS = (
     ),
     Question(
         "back_to_scores",
-        "You are told the weights of a row exactly, all of them positive, and not its scores. What"
+        "You are told the exact weights of a row, all of them positive, but not its scores. What"
         " do you know about the scores?",
         (
             Choice(
-                "All of them.",
+                "Everything.",
                 "This assumes that different scores always have different weights. Shifted scores"
-                " have the same.",
+                " have the same weights.",
             ),
             Choice(
-                "All but one number, which may be added to all.",
+                "Everything except a number that may be added to all of them.",
                 "The ratios of the weights determine all differences of the scores, and nothing"
                 " more.",
             ),
             Choice(
-                "All but one factor, which may multiply all.",
+                "Everything except a factor that may multiply all of them.",
                 "This assumes that a factor is as harmless as a shift. A factor of 2 squares the"
                 " ratios of the weights, and a factor of 1/2 takes their roots.",
             ),
@@ -116,12 +116,12 @@ QUESTIONS = (
         "What are the weights of the scores 1000 and 999?",
         (
             Choice(
-                "1 and 0, nearly: the scores are so large.",
+                "Nearly 1 and 0: the scores are so large.",
                 "This mistakes large scores for certainty. Only their difference counts, and it"
                 " is 1.",
             ),
             Choice(
-                "0.5 and 0.5, nearly: the scores differ by a thousandth.",
+                "Nearly 0.5 and 0.5: the scores differ by only a thousandth.",
                 "This measures the difference relative to the scores. The weights depend only on"
                 " the difference itself.",
             ),
@@ -130,7 +130,7 @@ QUESTIONS = (
                 "Only the difference counts. It is 1, as it is for the scores 1 and 0.",
             ),
             Choice(
-                "There are none: the exponential of 1000 is too large a number.",
+                "There are none: the exponential of 1000 is too large.",
                 "This mistakes a limit of the computer for a limit of the softmax. The weights"
                 " exist, and can be computed in another way.",
             ),
@@ -140,11 +140,11 @@ QUESTIONS = (
     ),
     Question(
         "ninety_nine",
-        "Two keys: the first has weight 0.9, because its score is larger than the other one by 2.2."
-        " By how much must it be larger for a weight of 0.99?",
+        "There are two keys. The first has weight 0.9, because its score is 2.2 above the other"
+        " score. How far above must it be for a weight of 0.99?",
         (
             Choice(
-                "About 2.4: a tenth more, as the weight is.",
+                "About 2.4: a tenth more, like the weight.",
                 "This assumes that the weight grows in proportion to the gap. At that rate, it"
                 " would soon be more than 1.",
             ),
@@ -154,7 +154,7 @@ QUESTIONS = (
                 " grows by log 11 = 2.4.",
             ),
             Choice(
-                "About 22: ten times, since the other weight is a tenth.",
+                "About 22: ten times as much, because the other weight falls to a tenth.",
                 "This assumes that the gap grows like the ratio of the weights. It grows like the"
                 " logarithm of that ratio.",
             ),
@@ -192,8 +192,8 @@ QUESTIONS = (
     ),
     Question(
         "flat_at_random",
-        "Random queries and keys of size 64, 1024 keys, and scores divided by the root of 64. How"
-        " flat is a typical row of weights?",
+        "Queries and keys are random vectors of size 64, there are 1024 keys, and the scores are"
+        " divided by the root of 64. How flat is a typical row of weights?",
         (
             Choice(
                 "Sharp: one key has nearly all the weight.",

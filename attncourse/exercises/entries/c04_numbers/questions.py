@@ -5,7 +5,8 @@ from ...model import Choice, Question
 QUESTIONS = (
     Question(
         "exp_in_half",
-        "float16 ends at 65,504. From which score s on is exp(s) too large for it?",
+        "The largest float16 number is 65,504. From which score s on does exp(s) overflow in"
+        " float16?",
         (
             Choice(
                 "From 65,504 on.",
@@ -15,11 +16,11 @@ QUESTIONS = (
             Choice("From about 11 on.", "The logarithm of 65,504 is 11.09."),
             Choice(
                 "From about 89 on.",
-                "This is the end of float32, log(3.4e38). bfloat16 ends there too, but float16"
-                " doesn't.",
+                "This is the limit for float32, log(3.4e38). bfloat16 overflows there too, but"
+                " float16 overflows much earlier.",
             ),
             Choice(
-                "From about 710 on.", "This is the end of float64, which NumPy uses by default."
+                "From about 710 on.", "This is the limit for float64, which NumPy uses by default."
             ),
         ),
         right="b",
@@ -54,8 +55,8 @@ QUESTIONS = (
     ),
     Question(
         "order_of_terms",
-        "Two scores are 10,000 each, in float32, and each has the log-weight -0.693147, minus log"
-        " 2. What does a computer get for s - (m + log sum)?",
+        "Two float32 scores are both 10,000, so each has the log-weight -log 2 = -0.693147. What"
+        " does a computer get for s - (m + log sum)?",
         (
             Choice(
                 "-0.693147.",
@@ -93,8 +94,7 @@ QUESTIONS = (
             ),
             Choice(
                 "Equal weights.",
-                "This is what equal finite scores give, such as -1e9. But -inf minus -inf is"
-                " not 0.",
+                "This is what equal finite scores such as -1e9 give. But -inf minus -inf is not 0.",
             ),
             Choice(
                 "nan throughout.",
@@ -107,8 +107,8 @@ QUESTIONS = (
     ),
     Question(
         "sum_of_ones",
-        "65,520 ones are added in float16, one after the other. float16 ends at 65,504. What is the"
-        " sum?",
+        "65,520 ones are added in float16, one after the other. The largest float16 number is"
+        " 65,504. What is the sum?",
         (
             Choice("65,520.", "This number doesn't exist in float16."),
             Choice(
@@ -133,16 +133,16 @@ QUESTIONS = (
     Question(
         "rounded_to_bfloat16",
         "Two scores, 20.06 and 24.065, are rounded to bfloat16, which moves each by at most 0.3 %."
-        " The softmax of the rounded scores is exact. By how much is the smaller weight off,"
-        " relative to itself?",
+        " The softmax of the rounded scores is exact. How far off is the smaller weight, relative"
+        " to its true value?",
         (
             Choice(
-                "By 0.3 % at most.",
+                "At most 0.3 %.",
                 "This confuses the relative error of a score with that of a weight. The exponential"
                 " turns a difference into a factor, and 0.3 % of 20 is 0.06.",
             ),
             Choice(
-                "By about 10 %.",
+                "About 10 %.",
                 "One score goes down by 0.06, the other up by as much: their difference is off by"
                 " 0.12, and exp(-0.12) is 0.89.",
             ),

@@ -33,7 +33,8 @@ QUESTIONS = (
     ),
     Question(
         "where_is_x",
-        "In cross-attention, x asks and a memory is read. How does x enter the output?",
+        "In cross-attention, the queries are made from x, and what is read comes from a memory. How"
+        " does x enter the output?",
         (
             Choice(
                 "It is added to what was read.",
@@ -170,8 +171,8 @@ QUESTIONS = (
     ),
     Question(
         "usual_test",
-        "Here is a usual test: random numbers, 2 by 3 heads, all sizes 8, no mask, and the output"
-        " is compared with torch's. How many of the seventeen wrong implementations pass it?",
+        "The usual test takes random numbers, 2 by 3 heads, all sizes 8 and no mask, and compares the"
+        " output with torch's. How many of the seventeen wrong implementations pass it?",
         (
             Choice(
                 "None: a wrong function gives wrong numbers.",

@@ -50,7 +50,7 @@ QUESTIONS = (
             Choice(
                 "Hardly at all at first, then fast to the end.",
                 "This forgets what a model can learn without any look-up: that letters and digits"
-                " take turns.",
+                " alternate.",
             ),
         ),
         right="b",

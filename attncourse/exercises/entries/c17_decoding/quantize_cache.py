@@ -1,3 +1,4 @@
+import functools
 from dataclasses import replace
 
 import numpy as np
@@ -44,16 +45,30 @@ def multiplied_first(rows, top, dtype):
     return np.asarray(rows.astype(dtype) * np.array(127, dtype) / whole, dtype=np.float64)
 
 
-def scale_in(rows, dtype):
-    """In float32 a row's largest number may come out just below 127 when it is divided by this."""
-    top = np.abs(rows.astype(dtype)).max(axis=-1, keepdims=True)
-    return np.where(top == 0, 1, top / np.array(127, dtype)).astype(dtype)
+def ways():
+    """x / scale as it is computed in float32, in float64, and in float32 only for a narrower x. In
+    each of them the row's largest number may come out just below 127 or above it.
+    """
+    found = []
+    for wide in (np.float32, np.float64, None):
+        for divide in (
+            lambda rows, top: rows / (top / 127),
+            lambda rows, top: rows * (1 / (top / 127)),
+            lambda rows, top: rows * (127 / top),
+            lambda rows, top: rows * 127 / top,
+            lambda rows, top: rows / top * 127,
+        ):
+            found.append(functools.partial(_one_way, wide, divide))
+    return tuple(found)
 
 
-def divided_wide(rows, dtype):
-    """x / scale in float32 for a narrower x, and in x's own dtype otherwise."""
-    wide = np.result_type(dtype, np.float32)
-    return rows.astype(wide) / scale_in(rows, wide)
+def _one_way(wide, divide, rows, dtype):
+    numbers = rows.astype(wide or np.result_type(dtype, np.float32))
+    top = np.abs(numbers).max(axis=-1, keepdims=True)
+    return divide(numbers, np.where(top == 0, top.dtype.type(127), top))
+
+
+WAYS = ways()
 
 
 def span(rows):
