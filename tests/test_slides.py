@@ -348,6 +348,7 @@ def test_of_a_listing_some_rows_are_shown_and_some_of_them_lit():
 
 def test_symbols_in_plain_words_have_an_index():
     assert boxes.subscripts("d_k, n_1") == "<i>d</i><sub>k</sub>, <i>n</i><sub>1</sub>"
+    assert boxes.subscripts("W_Kᵀ") == "<i>W</i><sub>K</sub>ᵀ"
     assert boxes.subscripts("of dₖ") == "of <i>d</i><sub>k</sub>"  # in a heading
     for name in ("head_scores", "w_q(x)", "a_thousand_words"):
         assert boxes.subscripts(name) == name

@@ -2,6 +2,8 @@
 before and after.
 """
 
+import re
+
 import numpy as np
 
 from attncourse.plot.common import COLORS, bars, in_book_style, spread_out, subplots
@@ -131,7 +133,7 @@ def name_ends(axes, x, ends):
 @in_book_style
 def before_and_after(rows, labels, names):
     """Weights `(n_k,)` before and after a change, {title: (before, after)}, as pairs of bars;
-    `names` are those of the two.
+    `names` are those of the two. In a title, 2^s has its exponent above the line.
     """
     panels = list(subplots(2.6, "abcd"[: len(rows)], sharey=True))
     for axes, (title, pair) in zip(panels, rows.items()):
@@ -145,6 +147,7 @@ def before_and_after(rows, labels, names):
             names,
         ):
             axes.bar(np.arange(len(row)) + shift, row, width=0.38, label=name, **look)
+        title = re.sub(r"(\w)\^(\w)", r"$\\mathregular{\1^{\2}}$", title)
         axes.set(title=title, xticks=range(len(labels)), ylim=(0, 1))
         axes.set_xticklabels(labels, rotation=45, ha="right", rotation_mode="anchor", fontsize=9)
     panels[0].set_ylabel("weight")

@@ -142,8 +142,8 @@ def _not_exposed(problem, inputs, returned, expected, gap):
         found = "On this input, the wrong program returns exactly what the right one returns."
     else:
         found = (
-            f"On this input, the wrong program is off by {gap:.2g} at most. That may be"
-            f" rounding: only differences above {LEAST} count."
+            f"On this input, the wrong program is off by {gap:.2g} at most. Only differences above"
+            f" {LEAST} count, because smaller ones may be rounding."
         )
     return "\n\n".join(
         [

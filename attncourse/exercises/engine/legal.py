@@ -9,7 +9,7 @@ An item of the list is one of
     `block_size`: a whole number from 1 to 8
     `seconds`: a number from 0 to 1000
 
-An axis that is a number has this length.
+An axis that is a number has this length, and axes with one name are equally long.
 """
 
 import difflib

@@ -12,7 +12,7 @@ from . import sureness
 from .message import WIDTH, wrap
 
 # In plain text, such as d_k; in a formula the second part stands below the line.
-SYMBOL = re.compile(r"(?<![\w.])([A-Za-z])_([a-z]{1,5}|\d)(?![\w(])")
+SYMBOL = re.compile(r"(?<![\w.])([A-Za-z])_([a-z]{1,5}|[A-Z]|\d)(?!(?!ᵀ)[\w(])")
 
 
 @functools.cache

@@ -35,7 +35,7 @@ def smallest(holds, arguments, most):
     axes = list(dict.fromkeys(axis for argument in arguments for axis in argument.axes))
     shapes = [
         dict(zip(axes, sizes))
-        for sizes in itertools.product(*(range(1, most[axis] + 1) for axis in axes))
+        for sizes in itertools.product(*(_lengths(axis, most) for axis in axes))
     ]
     shapes.sort(key=lambda sizes: _count(arguments, sizes))
     for _, alike in itertools.groupby(shapes, key=lambda sizes: _count(arguments, sizes)):
@@ -43,6 +43,10 @@ def smallest(holds, arguments, most):
         if found:
             return min(found, key=size)
     return None
+
+
+def _lengths(axis, most):
+    return (int(axis),) if axis.isdigit() else range(1, most[axis] + 1)
 
 
 def _count(arguments, sizes):
@@ -83,7 +87,10 @@ def _values(argument, sizes, rung):
         yield from range(argument.low, argument.high + 1)
         return
     shape = [sizes[axis] for axis in argument.axes]
-    entries = dict.fromkeys((0, rung, -rung)) if argument.kind == "numbers" else (True, False)
+    entries = {
+        "numbers": dict.fromkeys((0, rung, -rung)),
+        "whole numbers": range(argument.low, argument.high + 1),
+    }.get(argument.kind, (True, False))
     for chosen in itertools.product(entries, repeat=math.prod(shape)):
         array = np.array(chosen).reshape(shape)
         if argument.kind == "numbers":
@@ -95,8 +102,8 @@ def _values(argument, sizes, rung):
 def _lowered(holds, inputs):
     """The input with each number as near to 0 as it can be with the others as they are."""
     for name, value in inputs.items():
-        if not isinstance(value, np.ndarray) or value.dtype == bool:
-            continue
+        if not isinstance(value, np.ndarray) or value.dtype != float:
+            continue  # of the rest, all values were tried
         for at in np.ndindex(*value.shape):
             inputs = _nearest_to_zero(holds, inputs, name, at)
     return inputs

@@ -171,8 +171,8 @@ QUESTIONS = (
     ),
     Question(
         "usual_test",
-        "The usual test takes random numbers, 2 by 3 heads, all sizes 8 and no mask, and compares the"
-        " output with torch's. How many of the seventeen wrong implementations pass it?",
+        "The usual test takes random numbers, 2 by 3 heads, all sizes 8 and no mask, and compares"
+        " the output with torch's. How many of the seventeen wrong implementations pass it?",
         (
             Choice(
                 "None: a wrong function gives wrong numbers.",

@@ -49,8 +49,7 @@ QUESTIONS = (
             ),
             Choice(
                 "Every other feature of all four positions.",
-                "This would deal the features out in turn. But a reshape doesn't move any"
-                " numbers.",
+                "This would deal the features out in turn. But a reshape doesn't move any numbers.",
             ),
             Choice(
                 "Nothing: the reshape raises an error.",

@@ -99,8 +99,10 @@ QUESTIONS = (
         "A model was trained with neighbours as pairs, but the code that runs it rotates halves."
         " Which scores are still right?",
         (
-            Choice("None.", "Nearly none of them are. But there is one distance at which no"
-                            " angle matters."),
+            Choice(
+                "None.",
+                "Nearly none of them are. But there is one distance at which no angle matters.",
+            ),
             Choice(
                 "Only the scores of a query and a key at the same position.",
                 "Both are rotated in the same way, whatever the pairs are, and rotating both in"
@@ -151,15 +153,13 @@ QUESTIONS = (
         " 4,000, without any further training. What happens to the answers in these texts?",
         (
             Choice(
-                "Hardly any of them are right: the angles are no longer the ones used in"
-                " training.",
+                "Hardly any of them are right: the angles are no longer the ones used in training.",
                 "The fast pairs hardly change, and the slow pairs don't turn further over 79"
                 " words than they did over 49 words in training.",
             ),
             Choice(
                 "Nothing: the base matters only in training.",
-                "But the angles depend on the base, so every score changes, except at distance"
-                " 0.",
+                "But the angles depend on the base, so every score changes, except at distance 0.",
             ),
             Choice(
                 "Nearly all of them are right.",

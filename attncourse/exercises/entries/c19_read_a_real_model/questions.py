@@ -175,8 +175,7 @@ QUESTIONS = (
                 "The matrices are the same, but the stream that they read isn't.",
             ),
             Choice(
-                "Nearly as many: 109.",
-                "What head 5 looks for is in the stream from layer 1 on.",
+                "Nearly as many: 109.", "What head 5 looks for is in the stream from layer 1 on."
             ),
             Choice(
                 "About 24, as by chance: the map is made in layer 10.",

@@ -83,8 +83,7 @@ QUESTIONS = (
     ),
     Question(
         "longer_query",
-        "All queries are multiplied by 16. On average, what happens to the largest of 64"
-        " weights?",
+        "All queries are multiplied by 16. On average, what happens to the largest of 64 weights?",
         (
             Choice(
                 "It grows, both with the softmax and with linear attention.",
@@ -167,13 +166,11 @@ QUESTIONS = (
                 " them came later.",
             ),
             Choice(
-                "(3, 4), the sum.", "That's what a plain state reads. But softmax weights sum to"
-                                    " 1."
+                "(3, 4), the sum.", "That's what a plain state reads. But softmax weights sum to 1."
             ),
             Choice(
                 "(1.5, 2), the mean.",
-                "Equal keys have equal scores, so each of the two values gets half of the"
-                " weight.",
+                "Equal keys have equal scores, so each of the two values gets half of the weight.",
             ),
         ),
         right="c",
