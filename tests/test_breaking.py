@@ -701,12 +701,12 @@ WRONG = {
         (10, "a = memory[n * k + n * rows + inner]", "its rows have k numbers"),
     ),
     "last_tile": (
-        (7, "for start in range(0, first + block_k, block_k):", "not on how many keys"),
+        (7, "for start in range(0, first + block_k, block_k):", "rather than on how many keys"),
         (7, "for start in range(0, first + 2, block_k):", "n = 12, block_q = 8, block_k = 4."),
         (10, "scores = scores", "Line 10 is right"),
     ),
     "slots": (
-        (17, "n = self.length[0] + 0", "whichever text asks"),
+        (17, "n = self.length[0] + 0", "whichever slot is asked for"),
         (17, "n = at", "zero-size array to reduction operation maximum"),
         (10, "self.length[slot] = 0; self.key[slot] = 0", "Line 10 is right: a slot is empty"),
         (17, "n = self.lengths[slot]", "AttributeError: 'Cache' object has no attribute"),
@@ -714,7 +714,7 @@ WRONG = {
     "ring_step": (
         (11, "if step > 0:", "each rank meets its own values twice"),
         (11, "if step <= world - 2:", "The outputs that count are the same as with"),
-        (7, "for step in range(world + 1):", "Line 7 is right: each of the ranks'"),
+        (7, "for step in range(world + 1):", "Line 7 is right: the values of each rank"),
     ),
 }
 

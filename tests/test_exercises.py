@@ -851,10 +851,10 @@ def log_softmax_of_other_sums(scores, axis=-1):
         (
             "top_p_scores",
             top_p_beyond_an_exact_sum,
-            "where the sum of the kept weights has reached p, nothing more is needed",
-            "hold less than p",
+            "once the sum of the kept weights has reached p, nothing more is needed",
+            "sum to less than p",
         ),
-        ("softcap_scores", softcap_with_the_cap_as_fill, "rather than -inf, as when", "raised"),
+        ("softcap_scores", softcap_with_the_cap_as_fill, "rather than -inf, as they are", "raised"),
         ("accept_draft", rest_unless_accepted, "holds None ... asked for in every", "NoneType"),
         ("ring_source", source_by_fmod, "is never negative, whereas", "remainder"),
         (
@@ -865,7 +865,7 @@ def log_softmax_of_other_sums(scores, axis=-1):
         ),
         ("padding_mask", padding_before_the_last_keys, "everything and [:-0] is nothing", "[0:]"),
         ("log_softmax", log_softmax_of_other_sums, "the sums still run over the last", "divided"),
-        ("top_p_scores", top_p_from_below, "the later ones ... For p = 1, too", "reaches 1"),
+        ("top_p_scores", top_p_from_below, "the later ones ... even for p = 1", "reaches 1"),
         (
             "attention_backward",
             no_scale_and_delta_without_keepdims,

@@ -66,7 +66,7 @@ QUESTIONS = (
             Choice(
                 "It answers as before, except where the order of two words matters.",
                 "The sign matters for every score in which the order plays a part, and in this"
-                " model it does so in nearly all of them.",
+                " model that means nearly all scores.",
             ),
             Choice(
                 "It fails: its matrices were trained with the other sign.",
