@@ -926,10 +926,28 @@ def cause(failure, exercise, case=None):
         )
     if kind == "TypeError" and "keepdims" in text and exercise.library == "torch":
         return "keepdims belongs to NumPy's functions; torch calls it keepdim."
-    if kind == "TypeError" and "has no len()" in text and LAUNCH.search(failure.line):
+    if kind == "TypeError" and LAUNCH.search(failure.line):
+        if "has no len()" in text:
+            return (
+                "Triton takes a tuple as the grid, with the number of programs along each axis:"
+                " kernel[(4,)](...) starts four, and kernel[4](...) is an error."
+            )
+        if 'can only concatenate list (not "tuple")' in text:
+            return (
+                "Triton's interpreter takes the grid only as a tuple, with round brackets:"
+                " kernel[(4, 2)](...) rather than kernel[[4, 2]](...)."
+            )
+    if "stands where a single True or False is needed" in text:
         return (
-            "Triton takes a tuple as the grid, with the number of programs along each axis:"
-            " kernel[(4,)](...) starts four, and kernel[4](...) is an error."
+            "Entry by entry, a kernel uses tl.maximum, tl.minimum and tl.where, and joins masks by &"
+            " and |."
+        )
+    outside = re.match(r"(\d+) of the (\d+) entries that the kernel wants", text)
+    if outside and outside[1] == outside[2]:
+        return (
+            "Not one of these entries exists, so it isn't only a mask that is missing: the block"
+            " begins at a wrong place. Perhaps its offset counts something twice, or the two axes of"
+            " the grid are swapped."
         )
     if "active drivers" in text:
         return (
