@@ -645,7 +645,8 @@ def _tempered(a, b):
 
 def _signs(a, b):
     negative = (a < 0) & np.isfinite(a)  # -inf is reported as such
-    return "Some entries are negative." if negative.any() and not (b < 0).any() else ""
+    said = "Some entries are negative." if a.ndim else "The number is negative."
+    return said if negative.any() and not (b < 0).any() else ""
 
 
 def _moved(a, b):
@@ -879,6 +880,11 @@ def cause(failure, exercise, case=None):
                 f"{names[0]} is an iterator, which yields its items one by one. It has no length"
                 " and no index: read it with a for loop."
             )
+    if kind == "TypeError" and "only integer scalar arrays" in text:
+        return (
+            "An array stands where Python needs a single whole number. A list and the ends of a"
+            " slice take one number at a time; only an array can be indexed with many positions."
+        )
     if kind == "TypeError" and ("interpreted as an integer" in text or "must be integers" in text):
         return (
             "Sizes and indices must be integers: / gives a float even without a remainder, whereas"
