@@ -945,15 +945,15 @@ def cause(failure, exercise, case=None):
             )
     if "stands where a single True or False is needed" in text:
         return (
-            "Entry by entry, a kernel uses tl.maximum, tl.minimum and tl.where, and joins masks by &"
-            " and |."
+            "Entry by entry, a kernel uses tl.maximum, tl.minimum and tl.where, and joins masks by"
+            " & and |."
         )
     outside = re.match(r"(\d+) of the (\d+) entries that the kernel wants", text)
     if outside and outside[1] == outside[2]:
         return (
             "Not one of these entries exists, so it isn't only a mask that is missing: the block"
-            " begins at a wrong place. Perhaps its offset counts something twice, or the two axes of"
-            " the grid are swapped."
+            " begins at a wrong place. Perhaps its offset counts something twice, or the two axes"
+            " of the grid are swapped."
         )
     if "active drivers" in text:
         return (

@@ -342,10 +342,7 @@ def offsets_kernel(
     grad_v = tl.zeros((BLOCK, D), tl.float32)
     for start in range(at, n, BLOCK):
         i = start + tl.arange(0, BLOCK)
-        q, grad_out = (
-            tile(query, head + i, head + n, D),
-            tile(grad_output, head + i, head + n, D),
-        )
+        q, grad_out = (tile(query, head + i, head + n, D), tile(grad_output, head + i, head + n, D))
         sums = tl.load(lse + head + i, mask=i < n, other=0.0)
         row_delta = tl.load(delta + head + i, mask=i < n, other=0.0)
         logits = tl.dot(q, tl.trans(k)) * scale - sums[:, None]
@@ -377,11 +374,7 @@ def on_a_grid(grid, how="", block=16):
 for label, name, function in (
     ("turned", "grid's axes swapped", on_a_grid(lambda blocks, heads: (heads, blocks))),
     ("without_heads", "only the first head", on_a_grid(lambda blocks, heads: (blocks,))),
-    (
-        "without_blocks",
-        "only the first block of keys",
-        on_a_grid(lambda blocks, heads: (1, heads)),
-    ),
+    ("without_blocks", "only the first block of keys", on_a_grid(lambda blocks, heads: (1, heads))),
 ):
     function.__name__ = f"keys_backward_grid_{label}"
     answers.wrong(name, function=function)
