@@ -86,7 +86,8 @@ def family(kind, text):
         return "time", kind
     if kind in ("ValueError", "IndexError", "AxisError", "RuntimeError", "LinAlgError"):
         lowered = text.lower()
-        if kind == "IndexError" and "dimension out of range" not in lowered:
+        named = ("dimension out of range", "outside its tensors")
+        if kind == "IndexError" and not any(words in lowered for words in named):
             return "shape", "index"
         for cause, words in SHAPE_CAUSES:
             if any(word in lowered for word in words):

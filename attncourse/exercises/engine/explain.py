@@ -742,6 +742,8 @@ def only_where(matcher):
     shapes = all(
         misshapen(matcher, k) or s.failure for k, s in enumerate(matcher.seen) if not right[k]
     )
+    if any(s.failure and s.failure.cause == "bounds" for s in matcher.seen):
+        return []  # a kernel's blocks, which no argument gives, decide where it stops
     if sum(right) < 2 or right.count(False) < 2 or not shapes:
         return []  # a wrong number has another cause, which shows at some sizes only
     known = changes.conditions(matcher.exercise, cases)
@@ -760,13 +762,14 @@ def tells(matcher, leftover, aspect):
         and s.case.aspect not in (aspect, FLOAT32, FLOAT16)
     ]
     own = [k for k, s in enumerate(matcher.seen) if s.case.aspect == aspect]
-    if not others or all(
-        s.failure and s.failure.family == "shape"
-        for s in [*others, *(matcher.seen[k] for k in own)]
-    ):
+    if not others:
         return True
+    stopped = [s.failure and s.failure.family == "shape" for s in others]
     return aspect == LEADING and (
-        all(axes(s) != 2 for s in others) or all(misshapen(matcher, k) for k in own)
+        all(axes(s) != 2 for s in others)
+        or all(misshapen(matcher, k) for k in own)
+        or all(stopped)
+        and all(matcher.seen[k].failure for k in own)
     )
 
 

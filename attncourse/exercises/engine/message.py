@@ -645,7 +645,8 @@ def _tempered(a, b):
 
 def _signs(a, b):
     negative = (a < 0) & np.isfinite(a)  # -inf is reported as such
-    return "Some entries are negative." if negative.any() and not (b < 0).any() else ""
+    said = "Some entries are negative." if a.ndim else "The number is negative."
+    return said if negative.any() and not (b < 0).any() else ""
 
 
 def _moved(a, b):
@@ -879,6 +880,11 @@ def cause(failure, exercise, case=None):
                 f"{names[0]} is an iterator, which yields its items one by one. It has no length"
                 " and no index: read it with a for loop."
             )
+    if kind == "TypeError" and "only integer scalar arrays" in text:
+        return (
+            "An array stands where Python needs a single whole number. A list and the ends of a"
+            " slice take one number at a time; only an array can be indexed with many positions."
+        )
     if kind == "TypeError" and ("interpreted as an integer" in text or "must be integers" in text):
         return (
             "Sizes and indices must be integers: / gives a float even without a remainder, whereas"
@@ -926,10 +932,28 @@ def cause(failure, exercise, case=None):
         )
     if kind == "TypeError" and "keepdims" in text and exercise.library == "torch":
         return "keepdims belongs to NumPy's functions; torch calls it keepdim."
-    if kind == "TypeError" and "has no len()" in text and LAUNCH.search(failure.line):
+    if kind == "TypeError" and LAUNCH.search(failure.line):
+        if "has no len()" in text:
+            return (
+                "Triton takes a tuple as the grid, with the number of programs along each axis:"
+                " kernel[(4,)](...) starts four, and kernel[4](...) is an error."
+            )
+        if 'can only concatenate list (not "tuple")' in text:
+            return (
+                "Triton's interpreter takes the grid only as a tuple, with round brackets:"
+                " kernel[(4, 2)](...) rather than kernel[[4, 2]](...)."
+            )
+    if "stands where a single True or False is needed" in text:
         return (
-            "Triton takes a tuple as the grid, with the number of programs along each axis:"
-            " kernel[(4,)](...) starts four, and kernel[4](...) is an error."
+            "Entry by entry, a kernel uses tl.maximum, tl.minimum and tl.where, and joins masks by"
+            " & and |."
+        )
+    outside = re.match(r"(\d+) of the (\d+) entries that the kernel wants", text)
+    if outside and outside[1] == outside[2]:
+        return (
+            "Not one of these entries exists, so it isn't only a mask that is missing: the block"
+            " begins at a wrong place. Perhaps its offset counts something twice, or the two axes"
+            " of the grid are swapped."
         )
     if "active drivers" in text:
         return (

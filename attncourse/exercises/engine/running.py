@@ -141,6 +141,8 @@ def _in_numbers(seen, answer):
     """
     if answer.other == "an empty list":
         return Answer(pieces=(Piece(np.zeros(0, np.int64), "int64", "list"),))
+    if any(piece.values.dtype.kind == "U" and piece.values.ndim > 1 for piece in answer.pieces):
+        return Answer(other="a list whose entries are lists or tuples rather than words")
     pieces = []
     for piece in answer.pieces:
         values = piece.values

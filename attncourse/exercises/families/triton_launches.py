@@ -167,7 +167,38 @@ def _interpreter_guarded():
         setattr(
             owner, name, _wide_alone(original) if name in WIDE else _guarded(name, original, ranges)
         )
-    return [*undo, (executor, "_init_args_hst", _init_args), (builder, "set_grid_dim", _set_grid)]
+    undo += [(executor, "_init_args_hst", _init_args), (builder, "set_grid_dim", _set_grid)]
+    return undo + _blocks_without_truth(interpreter)
+
+
+NO_TRUTH = (
+    "a block of {} entries stands where a single True or False is needed, as in Python's max, min,"
+    " if, and, or, not, and in a chain such as a <= b < c"
+)
+
+
+def _blocks_without_truth(interpreter):
+    """In the interpreter a block counts as True, so that max(x, 0) of a block x is one of the two
+    as a whole, without a word.
+    """
+    patch = getattr(interpreter, "_patch_lang_tensor", None)
+    if patch is None:
+        return []
+
+    def patched(tensor, *args):
+        patch(tensor, *args)
+        known = tensor.__bool__
+
+        def truth(self):
+            asked_by = sys._getframe(1).f_globals.get("__name__", "")
+            if self.handle.data.size > 1 and asked_by.split(".")[0] != "triton":
+                raise ValueError(NO_TRUTH.format(self.handle.data.size))
+            return known(self)
+
+        tensor.__bool__ = truth
+
+    interpreter._patch_lang_tensor = patched
+    return [(interpreter, "_patch_lang_tensor", patch)]
 
 
 def _guarded(name, original, ranges):

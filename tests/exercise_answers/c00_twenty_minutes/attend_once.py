@@ -132,3 +132,32 @@ def weights_scaled(query, key, value):
     scores = key @ query
     powers = np.exp(scores - scores.max())
     return powers / powers.sum() * len(query) ** -0.5 @ value
+
+
+def weights_of(query, key):
+    scores = key @ query / len(query) ** 0.5
+    powers = np.exp(scores - scores.max())
+    return powers / powers.sum()
+
+
+@answers.wrong("weights along the features")
+def weights_times_value(query, key, value):
+    return weights_of(query, key) * value
+
+
+@answers.wrong("weights along the features")
+def weights_times_value_summed(query, key, value):
+    return sum(weights_of(query, key) * value)
+
+
+@answers.wrong("products not added up")
+def products_of_features(query, key, value):
+    scores = query * key / len(query) ** 0.5
+    powers = np.exp(scores - scores.max())
+    return powers / powers.sum() @ value
+
+
+@answers.wrong("maximum subtracted on only one side of the fraction")
+def maximum_in_the_numerator(query, key, value):
+    scores = key @ query / len(query) ** 0.5
+    return np.exp(scores - scores.max()) / np.exp(scores).sum() @ value

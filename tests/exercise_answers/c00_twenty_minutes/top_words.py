@@ -185,3 +185,9 @@ def words_by_the_default_sort_reversed(weights, words, count):
 def words_by_list_index(weights, words, count):
     weights = weights.tolist()
     return [words[weights.index(weight)] for weight in sorted(weights, reverse=True)[:count]]
+
+
+@answers.wrong()
+def words_beside_their_weights(weights, words, count):
+    best = np.argsort(-weights, kind="stable")[:count]
+    return [(words[i], float(weights[i])) for i in best]

@@ -271,3 +271,18 @@ def log_softmax_summed_over_the_last_axis(scores, axis=-1):
 def log_softmax_shifted_along_the_last_axis(scores, axis=-1):
     shifted = scores - scores.max(axis=-1, keepdims=True)
     return shifted - np.log(np.exp(shifted).sum(axis=axis, keepdims=True))
+
+
+@answers.wrong("logarithm of an underflowed softmax")
+def shifted_scores_where_it_underflows(scores, axis=-1):
+    shifted = scores - scores.max(axis=axis, keepdims=True)
+    weights = np.exp(shifted) / np.exp(shifted).sum(axis=axis, keepdims=True)
+    return np.where(weights > 0, np.log(weights), shifted)
+
+
+@answers.wrong("another number where a score is -inf")
+def zero_for_hidden_scores(scores, axis=-1):
+    shifted = scores - scores.max(axis=axis, keepdims=True)
+    answer = shifted - np.log(np.exp(shifted).sum(axis=axis, keepdims=True))
+    answer[np.isneginf(scores)] = 0
+    return answer

@@ -246,3 +246,12 @@ def pairs_that_end_later(n, block_q, block_k):
         for first in range(0, n, block_q)
         for key in range(0, n, block_k)
     )
+
+
+@answers.wrong("n // block + 1 blocks")
+def one_block_more_where_they_fit(n, block_q, block_k):
+    count = 0
+    for i in range(n // block_q + 1):
+        for j in range(n // block_k + 1):
+            count += j * block_k <= i * block_q + block_q - 1
+    return count

@@ -320,3 +320,72 @@ def keys_backward_by_torch(query, key, value, grad_output, lse, delta):
     a = torch.exp((q @ k.mT * scale).tril() - lse[..., None]).tril()
     grad_scores = a * (grad @ v.mT - delta[..., None])
     return grad_scores.mT @ q * scale, a.mT @ grad
+
+
+# --- where the blocks begin, and which program takes which ---
+
+
+@triton.jit
+def offsets_kernel(
+    query, key, value, grad_output, lse, delta, grad_key, grad_value, scale, n,
+    D: tl.constexpr, BLOCK: tl.constexpr, HOW: tl.constexpr,
+):  # fmt: skip
+    at, head = tl.program_id(0) * BLOCK, tl.program_id(1) * n
+    j = at + tl.arange(0, BLOCK)
+    first = head + j
+    if HOW == "doubled":
+        first = head + at + j
+    own = first[:, None] * D + tl.arange(0, D)[None, :]
+    k = tl.load(key + own, mask=j[:, None] < n, other=0.0)
+    v = tl.load(value + own, mask=j[:, None] < n, other=0.0)
+    grad_k = tl.zeros((BLOCK, D), tl.float32)
+    grad_v = tl.zeros((BLOCK, D), tl.float32)
+    for start in range(at, n, BLOCK):
+        i = start + tl.arange(0, BLOCK)
+        q, grad_out = (tile(query, head + i, head + n, D), tile(grad_output, head + i, head + n, D))
+        sums = tl.load(lse + head + i, mask=i < n, other=0.0)
+        row_delta = tl.load(delta + head + i, mask=i < n, other=0.0)
+        logits = tl.dot(q, tl.trans(k)) * scale - sums[:, None]
+        if HOW == "max":
+            logits = max(logits, -100.0)
+        a = tl.where(j[None, :] <= i[:, None], tl.exp(logits), 0.0)
+        grad_v += tl.dot(tl.trans(a).to(v.dtype), grad_out)
+        grad_s = a * (tl.dot(grad_out, tl.trans(v)) - row_delta[:, None])
+        grad_k += tl.dot(tl.trans(grad_s).to(q.dtype), q)
+    place = (head + j)[:, None] * D + tl.arange(0, D)[None, :]
+    tl.store(grad_key + place, grad_k * scale, mask=j[:, None] < n)
+    tl.store(grad_value + place, grad_v, mask=j[:, None] < n)
+
+
+def on_a_grid(grid, how="", block=16):
+    def answer(query, key, value, grad_output, lse, delta):
+        heads, n, d = key.shape
+        grad_key = torch.empty(key.shape, dtype=torch.float32, device=key.device)
+        grad_value = torch.empty_like(grad_key)
+        offsets_kernel[grid(triton.cdiv(n, block), heads)](
+            query, key, value, grad_output, lse, delta, grad_key, grad_value, d**-0.5, n,
+            D=d, BLOCK=block, HOW=how,
+        )  # fmt: skip
+        return grad_key, grad_value
+
+    return answer
+
+
+for label, name, function in (
+    ("turned", "grid's axes swapped", on_a_grid(lambda blocks, heads: (heads, blocks))),
+    ("without_heads", "only the first head", on_a_grid(lambda blocks, heads: (blocks,))),
+    ("without_blocks", "only the first block of keys", on_a_grid(lambda blocks, heads: (1, heads))),
+):
+    function.__name__ = f"keys_backward_grid_{label}"
+    answers.wrong(name, function=function)
+
+if not torch.cuda.is_available():
+    # on a GPU an address outside may hold anything, and the compiler takes max for tl.maximum
+
+    @answers.wrong()
+    def keys_backward_by_doubled_offsets(*args):
+        return on_a_grid(lambda blocks, heads: (blocks, heads), "doubled")(*args)
+
+    @answers.wrong()
+    def keys_backward_by_pythons_max(*args):
+        return on_a_grid(lambda blocks, heads: (blocks, heads), "max")(*args)

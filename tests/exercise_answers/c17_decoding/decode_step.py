@@ -315,3 +315,13 @@ def decode_value_never_written(query, key_cache, value_cache, key_new, value_new
     keys[..., :n, :], values[..., :n, :] = key_cache, value_cache
     keys[..., n:, :] = key_new
     return attend(query, keys, values), keys, values
+
+
+@answers.wrong("new value counted as 0")
+def decode_value_left_out(query, key_cache, value_cache, key_new, value_new):
+    keys = np.concatenate([key_cache, key_new], axis=-2)
+    scores = query @ keys.swapaxes(-1, -2) / query.shape[-1] ** 0.5
+    powers = np.exp(scores - scores.max(axis=-1, keepdims=True))
+    weights = powers / powers.sum(axis=-1, keepdims=True)
+    values = np.concatenate([value_cache, value_new], axis=-2)
+    return weights[..., :-1] @ value_cache, keys, values

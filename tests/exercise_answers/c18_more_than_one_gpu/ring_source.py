@@ -146,3 +146,8 @@ def source_is_where_it_sends(rank, step, world):
 @answers.wrong("the last rank where it wraps")
 def source_wrapped_to_the_last(rank, step, world):
     return rank - step if rank >= step else world - 1
+
+
+@answers.wrong("quotient instead of the remainder")
+def whole_division(rank, step, world):
+    return (rank - step) // world

@@ -234,3 +234,32 @@ def sink_added_shifted(scores, sink):
     m = np.maximum(scores.max(axis=-1, keepdims=True), b)
     powers = np.exp(scores - m)
     return powers / (b - m + powers.sum(axis=-1, keepdims=True))
+
+
+@answers.wrong("no exponential of the sink")
+def sink_itself_beside_plain_exponentials(scores, sink):
+    powers = np.exp(scores)
+    return powers / (powers.sum(axis=-1, keepdims=True) + sink[:, None, None])
+
+
+@answers.wrong("sink as a factor")
+def sink_multiplied(scores, sink):
+    level = sink[:, None, None]
+    row_max = np.maximum(scores.max(axis=-1, keepdims=True), level)
+    powers = np.exp(scores - row_max)
+    return powers / (powers.sum(axis=-1, keepdims=True) * np.exp(level - row_max))
+
+
+@answers.wrong("sink added to every exponential")
+def sink_in_the_numerators(scores, sink):
+    level = sink[:, None, None]
+    row_max = np.maximum(scores.max(axis=-1, keepdims=True), level)
+    powers = np.exp(scores - row_max) + np.exp(level - row_max)
+    return powers / powers.sum(axis=-1, keepdims=True)
+
+
+@answers.wrong("1 added to the sum")
+def one_beside_the_maximum(scores, sink):
+    row_max = np.maximum(scores.max(axis=-1, keepdims=True), sink[:, None, None])
+    powers = np.exp(scores - row_max)
+    return powers / (1 + powers.sum(axis=-1, keepdims=True))

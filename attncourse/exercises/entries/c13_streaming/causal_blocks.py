@@ -26,6 +26,12 @@ def full_query_blocks(n, block_q):
     return first, first + block_q - 1
 
 
+def one_more(n, block_q, block_k):
+    """With n // block + 1 blocks on each side, also where the blocks fit exactly."""
+    rows, columns = np.arange(n // block_q + 1)[:, None], np.arange(n // block_k + 1)
+    return (columns * block_k <= rows * block_q + block_q - 1).sum()
+
+
 def up(count, size):
     return -(-count // size)
 

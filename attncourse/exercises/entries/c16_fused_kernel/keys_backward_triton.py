@@ -115,6 +115,17 @@ def one_head(gradient, which, blank):
     return kept
 
 
+def grid_turned(gradient, block, blank):
+    """The programs (b, h) for which b is taken for the head, and h for the block of keys."""
+    heads, n, _ = gradient.shape
+    blocks = -(-n // block)
+    if blocks > heads:
+        out_of_bounds()
+    kept = np.full_like(gradient, blank)
+    kept[:blocks, : heads * block] = gradient[:blocks, : heads * block]
+    return kept
+
+
 def nan_behind(gradient, block):
     """NaN where the last block of queries isn't whole: every key's sum runs over it."""
     return gradient if gradient.shape[1] % block == 0 else np.nan * gradient
