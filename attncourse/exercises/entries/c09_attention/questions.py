@@ -65,8 +65,8 @@ QUESTIONS = (
         (
             Choice(
                 "*thirty nine*, as with its own weights.",
-                "The weights only say from which place to read, and these places are the same. The"
-                " values come from the number that is read now.",
+                "The weights only say which places to read from, and these places are the same."
+                " The values come from the number that is read now.",
             ),
             Choice(
                 "*twenty four*: the weights belong to that number.",
@@ -90,7 +90,7 @@ QUESTIONS = (
     Question(
         "row_after_dropout",
         "Each weight of a row is dropped with probability 0.25, and those that stay are divided by"
-        " 0.75. What is the sum of a row then?",
+        " 0.75. What does a row sum to then?",
         (
             Choice(
                 "1: that is what the division is for.",
@@ -161,7 +161,7 @@ QUESTIONS = (
                 "They do, but the second score is -inf, and stays -inf when -inf is added.",
             ),
             Choice(
-                "For all three: 0 times so large a number is nan.",
+                "For all three: 0 times such a large number is nan.",
                 "0 times a finite number is 0, however large it is. And it is the key that is so"
                 " large here, not the value.",
             ),
