@@ -88,7 +88,8 @@ def test_the_stand_in_masks_loads_and_stores():
 
 
 def test_the_stand_in_is_no_substitute_for_the_checker():
-    assert "Triton exists for Linux" in run(WITHOUT_TRITON, code_cells(CHAPTERS[1]))[-1]
+    printed = run(WITHOUT_TRITON, code_cells(CHAPTERS[1]))
+    assert sum("Triton exists for Linux" in text for text in printed) >= 7
 
 
 # --- compiled for GPUs ---
