@@ -21,7 +21,7 @@ QUESTIONS = (
             Choice(
                 "Not far for names that it has seen, but far for new ones.",
                 "This assumes that the rule looks at the names. The weight of a position never"
-                " depends on the name that stands there.",
+                " depends on the name at this position.",
             ),
         ),
         right="b",
@@ -151,7 +151,7 @@ QUESTIONS = (
             ),
             Choice(
                 "(3, 2, 7, 4).",
-                "This takes the first two axes to be those of the matrix. The matrices are in the"
+                "This assumes that the matrix has the first two axes. The matrices are in the"
                 " last two, and .T reverses all axes rather than swapping two.",
             ),
             Choice(
