@@ -94,7 +94,7 @@ QUESTIONS = (
         (
             Choice(
                 "Large: the error is large.",
-                "The error is one factor. The other is how much the output follows the query, and"
+                "The answer is wrong by a single factor. The other is how much the output follows the query, and"
                 " here it hardly does.",
             ),
             Choice(
