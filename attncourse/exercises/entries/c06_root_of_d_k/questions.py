@@ -58,9 +58,9 @@ QUESTIONS = (
     ),
     Question(
         "unscaled_gradient",
-        "With 16 keys and d_k = 64, the typical slopes without the scale are about a third of"
-        " those with it. How large is the typical gradient of a query without the scale, compared"
-        " with the one with it?",
+        "Take 16 keys and d_k = 64. Without the scale, the typical slopes are about a third as"
+        " large as with it. How large is the typical gradient of a query then, compared with the"
+        " gradient with the scale?",
         (
             Choice(
                 "About a third as large, too.",
