@@ -94,8 +94,8 @@ QUESTIONS = (
         (
             Choice(
                 "Large: the error is large.",
-                "The answer is wrong by a single factor. The other is how much the output follows the query, and"
-                " here it hardly does.",
+                "The error is only one of two factors. The other is how much the output follows"
+                " the query, and here it hardly does.",
             ),
             Choice(
                 "As large as the key that dominates, because the query is drawn to it or pushed"
