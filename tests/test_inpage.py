@@ -296,7 +296,8 @@ for n, want in wanted:
     "path",
     [ROOT / "chapters" / "00_twenty_minutes.ipynb"]
     + sorted(ROOT.glob("chapters/09*.ipynb"))
-    + sorted(ROOT.glob("chapters/1[4-8]*.ipynb")),
+    + sorted(ROOT.glob("chapters/1[3-8]*.ipynb"))
+    + sorted(ROOT.glob("chapters/20*.ipynb")),
     ids=lambda path: path.stem,
 )
 def test_cells_that_a_page_offers_print_what_the_book_prints(path):
@@ -450,7 +451,7 @@ def test_the_folder_holds_this_attnlib_and_is_named_by_its_content():
     assert bundle.wheel("a", bundle.sources()) == bundle.wheel("a", bundle.sources())
     assert wheel.read("attnlib/flash_triton.py") == b"import torch\n"  # all that a page gets to
     assert re.fullmatch(r"python-[0-9a-f]{12}", bundle.name())
-    assert bundle.sizes()[1] <= 10  # MB to send at the first click, rounded to 0.1
+    assert bundle.sizes()[1] < 10  # MB to send at the first click
 
 
 @needs_runtime

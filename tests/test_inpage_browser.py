@@ -832,7 +832,7 @@ def test_first_load(chromium, address, folder, capsys):
                 "the whole site, MB": site / 1e6,
             },
         )
-    assert data["megabytes"] <= 10 and site < 60e6
+    assert data["megabytes"] < 10 and site < 60e6
     context.close()
 
 

@@ -52,24 +52,42 @@ def wheel(name, paths):
     parts[about + "LICENSE"] = (ROOT / "LICENSE").read_bytes()
     parts[about + "RECORD"] = "".join(f"{name},,\n" for name in [*parts, about + "RECORD"]).encode()
     packed = io.BytesIO()
-    with zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED) as archive:
+    with zipfile.ZipFile(packed, "w") as archive:
         for name, content in parts.items():
-            archive.writestr(zipfile.ZipInfo(name, LONG_AGO), content, zipfile.ZIP_DEFLATED)
+            archive.writestr(zipfile.ZipInfo(name, LONG_AGO), content, zipfile.ZIP_DEFLATED, 9)
     return packed.getvalue()
 
 
 def sent(path):
-    """What the wheel has of a file. A page has no torch, so of a module that begins with it only
-    the import is sent, which fails in the same way.
+    """What the wheel has of a file: JSON without its indentation. A page has no torch, so of a
+    module that begins with it only the import is sent, which fails in the same way.
     """
     content = path.read_bytes()
+    if path.suffix == ".json":
+        return json.dumps(json.loads(content), separators=(",", ":")).encode()
     needs_torch = path.suffix == ".py" and NEEDS_TORCH.search(content)
     return b"import torch\n" if needs_torch else content
 
 
+# Modules that commands, builds, marking and tests import, but nothing that runs in a page.
+ONLY_ELSEWHERE = {
+    "catalogue.py",
+    "cpu.py",
+    "duel.py",
+    "find_head.py",
+    "kinds.py",
+    "linear.py",
+    "prove.py",
+    "transformers_models.py",
+    "writing.py",
+}
+
+
 def sources():
-    """What a page may import: pages draw no figures (session.py) and don't mark classes."""
-    left = {"plot", "classroom"}
+    """What a page may import: pages draw no figures (session.py), don't mark classes, and run no
+    command.
+    """
+    left = {"plot", "classroom", "__main__.py", *ONLY_ELSEWHERE}
     return sorted(
         path
         for package in PACKAGES

@@ -8,6 +8,8 @@ from book.inpage.worker.session import IMPORTS, binds, statements, uses
 
 ABSENT = {
     "concurrent",
+    "duel",
+    "linear",
     "multiprocessing",
     "no_triton",
     "ring",
@@ -15,6 +17,7 @@ ABSENT = {
     "threading",
     "torch",
     "triton",
+    "writing",
 }
 
 
