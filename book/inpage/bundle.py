@@ -69,7 +69,7 @@ def sent(path):
     return b"import torch\n" if needs_torch else content
 
 
-# Modules that commands, builds, marking and tests import, but nothing that runs in a page.
+# Modules that commands, builds and marking import, but nothing that runs in a page.
 ONLY_ELSEWHERE = {
     "catalogue.py",
     "cpu.py",
@@ -77,7 +77,6 @@ ONLY_ELSEWHERE = {
     "find_head.py",
     "kinds.py",
     "linear.py",
-    "prove.py",
     "transformers_models.py",
     "writing.py",
 }

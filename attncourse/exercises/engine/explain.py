@@ -764,12 +764,13 @@ def tells(matcher, leftover, aspect):
     own = [k for k, s in enumerate(matcher.seen) if s.case.aspect == aspect]
     if not others:
         return True
-    stopped = [s.failure and s.failure.family == "shape" for s in others]
+    failures = [s.failure for s in others] + [matcher.seen[k].failure for k in own]
+    if all(f and f.family == "shape" and f.cause != "bounds" for f in failures):
+        return True
     return aspect == LEADING and (
         all(axes(s) != 2 for s in others)
         or all(misshapen(matcher, k) for k in own)
-        or all(stopped)
-        and all(matcher.seen[k].failure for k in own)
+        or all(f and f.family == "shape" for f in failures)
     )
 
 
