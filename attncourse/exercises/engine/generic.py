@@ -2,6 +2,7 @@
 with any other."""
 
 import ast
+import builtins
 import textwrap
 from dataclasses import dataclass, replace
 
@@ -134,7 +135,14 @@ def _suspects(dtype, library, code):
     said = [found[kind] for kind in known if kind in found]
     if said:
         return f"That may come from {', or from '.join(said[:2])}."
-    if library == "numpy" and any(isinstance(node, ast.Div) for node in ast.walk(tree)):
+    nodes = list(ast.walk(tree))
+    elsewhere = any(  # a function of the learner's own, whose lines aren't here
+        isinstance(node, ast.Call)
+        and isinstance(node.func, ast.Name)
+        and not hasattr(builtins, node.func.id)
+        for node in nodes
+    )
+    if library == "numpy" and not elsewhere and any(isinstance(node, ast.Div) for node in nodes):
         return "That may come from dividing integers or booleans, or by them."
     return f"Something in your function is {dtype}, and a result is as wide as the widest."
 

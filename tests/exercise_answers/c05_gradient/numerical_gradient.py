@@ -255,3 +255,13 @@ def relative_step(function, x, step):
         down[at] -= h
         grad[at] = (function(up) - function(down)) / (2 * h)
     return grad
+
+
+@answers.wrong("set to the step")
+def entry_replaced(function, x, step):
+    grad = np.zeros(x.shape)
+    for at in np.ndindex(*x.shape):
+        up, down = x.copy(), x.copy()
+        up[at], down[at] = step, -step
+        grad[at] = (function(up) - function(down)) / (2 * step)
+    return grad

@@ -186,3 +186,9 @@ answers.wrong(
         scores / (1 + slopes[:, None, None] * distances(scores))
     ).astype(scores.dtype),
 )
+
+
+@answers.wrong("scores multiplied by the slope as well")
+def brackets_around_the_difference(scores, slopes):
+    away = np.abs(np.arange(scores.shape[-2])[:, None] - np.arange(scores.shape[-1]))
+    return (slopes[:, None, None] * (scores - away)).astype(scores.dtype)

@@ -268,3 +268,15 @@ def top_p_by_weight_and_the_largest(scores, p):
     weights = softmax(scores)
     largest = weights == weights.max(axis=-1, keepdims=True)
     return np.where((weights >= p) | largest, scores, -np.inf)
+
+
+@answers.wrong("weights of at least p")
+def each_weight_compared(scores, p):
+    order = np.argsort(-scores, axis=-1, kind="stable")
+    ranked = np.take_along_axis(scores, order, axis=-1).astype(float)
+    powers = np.exp(ranked - ranked[..., :1])
+    taken = powers / powers.sum(axis=-1, keepdims=True) >= p
+    taken[..., 0] = True
+    kept = np.zeros(scores.shape, bool)
+    np.put_along_axis(kept, order, taken, axis=-1)
+    return np.where(kept, scores, -np.inf).astype(scores.dtype)

@@ -435,3 +435,17 @@ answers.wrong(
     "sqrt(n_k) instead of sqrt(d_k)", function=in_the_order_of_the_list(lambda key: key.shape[-2])
 )
 answers.wrong("earlier parts not rescaled", function=in_the_order_of_the_list(rescaled=False))
+
+
+@answers.wrong("never divided")
+def values_on_one_scale(query_parts, key_parts, value_parts):
+    found = []
+    for query in query_parts:
+        highest, output = -np.inf, 0
+        for key, value in zip(key_parts, value_parts):
+            scores = query @ key.mT / np.sqrt(query.shape[-1]).astype(query.dtype)
+            higher = np.maximum(highest, scores.max(axis=-1, keepdims=True))
+            output = output * np.exp(highest - higher) + np.exp(scores - higher) @ value
+            highest = higher
+        found.append(output.astype(query.dtype))
+    return found

@@ -154,3 +154,13 @@ def rms_as_in_llama(x, gain, eps):
     wide = x.astype(np.float32)
     root = np.sqrt((wide * wide).mean(axis=-1, keepdims=True) + np.float32(eps))
     return (wide / root).astype(x.dtype) * gain
+
+
+def wide(x):
+    return x.astype(np.float64)
+
+
+@answers.wrong("float64 leaks out")
+def widened_elsewhere(x, gain, eps):
+    y = wide(x)
+    return y / np.sqrt((y**2).mean(axis=-1, keepdims=True) + eps) * gain

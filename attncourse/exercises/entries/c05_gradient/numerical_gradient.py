@@ -55,6 +55,17 @@ def moved_along(function, x, at):
     return moved_by
 
 
+def set_to(function, x, at):
+    """The function of what the entry is replaced by; f(0) stays the value at x."""
+
+    def set_by(change):
+        moved = x.copy()
+        moved[at] = change
+        return function(moved)
+
+    return set_by
+
+
 # by what a step that is relative to an entry is multiplied
 SIZES = (
     lambda entry: max(1, entry),

@@ -43,6 +43,14 @@ def emptied(max_a, sum_a, max_b, sum_b, lost):
     return np.where(empty & lost, -np.inf, highest), np.where(empty, 0.0, row_sum)
 
 
+def all_or_none(max_a, sum_a, max_b, sum_b):
+    """One test for the whole array: an empty set in any row replaces the set in all rows."""
+    for empty, kept in ((max_a, (max_b, sum_b)), (max_b, (max_a, sum_a))):
+        if np.isneginf(empty).any():
+            return kept
+    return merged(max_a, sum_a, max_b, sum_b)
+
+
 def through_log_sum_exp(max_a, sum_a, max_b, sum_b, dtype):
     """The sum made again of the log-sum-exp, which has the digits of the dtype."""
     highest = np.maximum(max_a, max_b)
@@ -78,11 +86,12 @@ def _cases():
         case("negative maxima", [-3, -5], [1, 2], [-4, -1], [2, 1]),
         case(EMPTY, [1, -inf], [2, 0], [-inf, 3], [0, 1.5]),
         case(EMPTY, [-inf, -2], [0, 1], [-7, -inf], [2, 0]),
+        case(EMPTY, [-10000, -inf], [1.5, 0], [-10001, -10000], [1, 2], extreme=True),
         case(BOTH_EMPTY, [-inf, 1], [0, 1], [-inf, 2], [0, 1]),
         case(BOTH_EMPTY, -inf, 0, -inf, 0),
         case(HUGE, [10000, -10000], [1, 2], [9999, -9999], [2, 1], extreme=True),
         case(HUGE, [0, 10000], [1, 1], [10000, -10000], [1, 3], extreme=True),
-        case(HUGE, [-10000, -inf], [1.5, 0], [-10001, -10000], [1, 2], extreme=True),
+        case(HUGE, [-10000, -9999], [1.5, 1], [-10001, -10000], [1, 2], extreme=True),
         case(FLOAT32, [1, 2], [1.5, 1], [2, 0], [1, 2], np.float32),
         # 9000.693 has three digits of log 2 in float32
         case(DIGITS, [9000, -9000], [1, 1], [9000, -9000], [1, 2], np.float32),

@@ -91,6 +91,7 @@ def _cases():
         case(PLAIN, [[0, 2, 1, -1], [1, 0, 3, 2]], 0.7),
         case(PLAIN, [[1, 2, 0], [-2, -3, -1]], 0.95),
         case(PLAIN, [[2, 0, 1, 4, 3]], 0.3),
+        case(PLAIN, [[0, 2, 1]], 0.2),  # the largest alone, though 0.245 is above p as well
         drawn(PLAIN, 5, 7, p=0.5, seed=21),
         drawn(PLAIN, 5, 7, p=0.9, seed=22),
         drawn(PLAIN, 7, 5, p=0.75, seed=23, scale=2.0),
