@@ -241,7 +241,7 @@ def test_what_is_no_input_is_told_in_a_sentence(name, args, named, said):
     [
         (SCORES, ([[1000, 0], [0, 1]],), "two numbers are enough, and yours has 4."),
         (SCORES, ([[0.5], [-746]],), "A simpler input does it too: two whole numbers will do."),
-        (SCORES, ([[0], [-746]],), "none of which is larger than 373 in size. Yours go up to 746."),
+        (SCORES, ([[0], [-746]],), "they are at most 373 in size, and yours reach 746."),
         (SCORES, ([[-373], [373]],), "as small as it gets"),
         ("safe_division", ([800],), "with one number none of which is larger than 7 in size."),
         ("two_blocks", ([1, 0, -1], 1), "sizes add up to 2, and those of yours to 3."),
@@ -635,7 +635,7 @@ WRONG = {
         (5, "direction = np.zeros(scores.shape) - 2", "All scores still move together"),
         (5, "direction = np.zeros(scores.shape) + 2", "by the same amount"),
         (5, "direction = np.eye(len(scores))[0]", "Only the first score moves"),
-        (5, "direction = np.zeros(scores.shape)", "hidden input 1 of 8: the right gradient"),
+        (5, "direction = np.zeros(scores.shape)", "test input 1 of 8: the right gradient"),
         (9, "measured = (above - below) / step", "Line 9 is right"),
         (8, "below = loss(scores)", "Line 8 is right: all scores move"),
     ),
@@ -651,34 +651,34 @@ WRONG = {
         (
             7,
             "scores = np.where(real[..., None], scores, -np.inf)",
-            "are the same as with the old line. It's still wrong on hidden input 1 of 12: texts",
+            "are the same as with the old line. It's still wrong on test input 1 of 12: texts",
         ),
         (6, "real = position <= lengths[:, None]", "Line 6 is right: entry (b, j) is True"),
         (9, "powers = np.exp(scores) + 1", "Line 9 is right: all exponents"),
         (
             9,
             "powers = np.exp(scores) * real[:, None, :]",
-            "With your line 9, the listing is right on 9 of 12 hidden inputs instead of 6, so it",
+            "With your line 9, the listing is right on 9 of 12 test inputs instead of 6, so it",
         ),
-        (7, "scores = np.where(real[:, None, :], scores, -1e4)", "still wrong on hidden input 3"),
+        (7, "scores = np.where(real[:, None, :], scores, -1e4)", "still wrong on test input 3"),
         (7, "scores = np.where(real[:, None, :], scores)", "It stops with an error. ValueError"),
     ),
     "added_input": (
         (9, "delta = (grad_out * x).sum(axis=1, keepdims=True)", "doesn't belong to delta"),
-        (9, "delta = 0", "hidden input 1 of 4: 1 query and 1 key, d = 1."),
+        (9, "delta = 0", "test input 1 of 4: 1 query and 1 key, d = 1."),
         (8, "out = weights @ value", "Line 8 is right: the layer adds"),
         (12, "grad_x = scale * grad_scores @ key", "x reaches out in two ways"),
     ),
     "heads_on_gpus": (
         (13, "total += part", "Now the bias is gone."),
-        (13, "total += part - bias", "hidden input 1 of 5: 2 heads on 2 GPUs."),
+        (13, "total += part - bias", "test input 1 of 5: 2 heads on 2 GPUs."),
         (7, "for w_q, w_k, w_v, w_o in heads[rank:]:", "Line 7 is right: each GPU takes"),
     ),
     "turned_pairs": (
         (7, "angle = np.concatenate([angle, -angle], axis=1)", "turn by the same angle"),
         (7, "angle = np.repeat(angle, 2, axis=-1)[:, :d]", "are the same as with the old line"),
         (7, "angle = np.tile(angle, (2, 1))", "could not be broadcast together"),
-        (7, "angle = 0 * np.tile(angle, 2)", "hidden input 1 of 5: n = 2, d = 2, base = 100."),
+        (7, "angle = 0 * np.tile(angle, 2)", "test input 1 of 5: n = 2, d = 2, base = 100."),
         (5, "speed = base ** (-np.arange(0, d, 2) / d / 2)", "already holds the 2i"),
         (11, "partner = np.concatenate([second, -first], axis=1)", "Line 11 is right"),
     ),
@@ -729,7 +729,7 @@ def test_each_listing_has_repairs_of_both_kinds():
 )
 def test_any_right_form_is_accepted(name, line, new):
     said, listing = plain(repaired(name, line, new)), listings()[name]
-    assert said.startswith(f"{name}: repaired. It is right on all"), said
+    assert said.startswith(f"{name}: repaired. With your line, the listing"), said
     assert listing.page.prose("Why") in said
     assert ("We had another line in mind" in said) == (line != listing.line)
 

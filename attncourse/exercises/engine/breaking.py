@@ -193,22 +193,22 @@ def _compared(inputs, least):
             "That's as small as it gets: our search found no input with fewer numbers, and none as"
             " short with smaller ones."
         )
-    lead = "A smaller input does it too"
     if own[0] > best[0]:
         return (
-            f"{lead}: {_counted(best[0], 'number')} {'is' if best[0] == 1 else 'are'} enough, and"
-            f" yours has {own[0]}."
+            f"A smaller input does it too: {_counted(best[0], 'number')}"
+            f" {'is' if best[0] == 1 else 'are'} enough, and yours has {own[0]}."
         )
     if own[1] > best[1]:
         return f"A simpler input does it too: {_counted(best[0], 'whole number')} will do."
+    lead = "Our search found none with fewer numbers, but"
     if own[2] > best[2]:
         return (
-            f"{lead}: with {_counted(best[0], 'number')} none of which is larger than"
-            f" {number(best[2])} in size. Yours go up to {number(own[2])}."
+            f"{lead} one with smaller numbers: they are at most {number(best[2])} in size, and"
+            f" yours reach {number(own[2])}."
         )
     return (
-        f"{lead}, with some of the numbers closer to 0: their sizes add up to {number(best[3])},"
-        f" and those of yours to {number(own[3])}."
+        f"{lead} one with some of them closer to 0: their sizes add up to {number(best[3])}, and"
+        f" those of yours to {number(own[3])}."
     )
 
 

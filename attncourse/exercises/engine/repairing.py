@@ -210,7 +210,7 @@ def _not_yet(listing, line, found, at):
             return paragraphs(f"{name}: not yet. {_why_right(listing, line)}")
         lead = (
             f"{name}: not yet. With your line {line}, the listing is right on {len(now)} of"
-            f" {len(listing.cases)} hidden inputs instead of {len(before)}, so it makes up for the"
+            f" {len(listing.cases)} test inputs instead of {len(before)}, so it makes up for the"
             f" wrong line in part. As it stands, line {line} is right: {listing.why_right[line]}"
         )
         return paragraphs(lead, *_shown(listing, found, at))
@@ -226,8 +226,8 @@ def _right(listing, line, new):
     page = listing.page
     wrong = len(listing.cases) - len(_right_cases(listing, _as_it_stands(listing)))
     text = (
-        f"{page.name}: repaired. It is right on all {len(listing.cases)} hidden inputs, and was"
-        f" wrong on {wrong} of them."
+        f"{page.name}: repaired. With your line, the listing is right on all {len(listing.cases)}"
+        f" test inputs. Before, it was wrong on {wrong} of them."
     )
     other = ""
     if line != listing.line:
@@ -293,7 +293,7 @@ def _shown(listing, found, at):
     """An input for which the listing is still wrong, and what it makes of it."""
     page, args = listing.page, listing.cases[at]
     told = page.defined("Cases")["told"](*args)
-    lead = f"It's still wrong on hidden input {at + 1} of {len(listing.cases)}: {told}."
+    lead = f"It's still wrong on test input {at + 1} of {len(listing.cases)}: {told}."
     if found[at].failure:
         return lead, "\n".join(error_lines(found[at].failure, None, explained=True))
     names = page.settings["arguments"].split(", ") if "arguments" in page.settings else ()
