@@ -243,10 +243,10 @@ def test_what_is_no_input_is_told_in_a_sentence(name, args, named, said):
         (SCORES, ([[0.5], [-746]],), "A simpler input does it too: two whole numbers will do."),
         (SCORES, ([[0], [-746]],), "they are at most 373 in size, and yours reach 746."),
         (SCORES, ([[-373], [373]],), "as small as it gets"),
-        ("safe_division", ([800],), "with one number none of which is larger than 7 in size."),
+        ("safe_division", ([800],), "they are at most 7 in size, and yours reach 800."),
         ("two_blocks", ([1, 0, -1], 1), "sizes add up to 2, and those of yours to 3."),
         ("two_blocks", ([1, 0, 0], 1), "as small as it gets"),
-        ("soft_target", ([0], [2]), "with two numbers none of which is larger than 0 in size."),
+        ("soft_target", ([0], [2]), "they are at most 0 in size, and yours reach 2."),
     ],
 )
 def test_a_smaller_input_is_told_by_what_makes_it_smaller(name, args, said):

@@ -200,15 +200,14 @@ def _compared(inputs, least):
         )
     if own[1] > best[1]:
         return f"A simpler input does it too: {_counted(best[0], 'whole number')} will do."
-    lead = "Our search found none with fewer numbers, but"
+    lead = "A smaller input does it too, with as many numbers:"
     if own[2] > best[2]:
         return (
-            f"{lead} one with smaller numbers: they are at most {number(best[2])} in size, and"
-            f" yours reach {number(own[2])}."
+            f"{lead} they are at most {number(best[2])} in size, and yours reach {number(own[2])}."
         )
     return (
-        f"{lead} one with some of them closer to 0: their sizes add up to {number(best[3])}, and"
-        f" those of yours to {number(own[3])}."
+        f"{lead} some of them are closer to 0. Their sizes add up to {number(best[3])}, and those of"
+        f" yours to {number(own[3])}."
     )
 
 
