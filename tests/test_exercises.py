@@ -305,7 +305,7 @@ def test_rounding_errors_alone_prove_no_mistake():
         (
             "kv_cache_bytes",
             lambda batch, n, n_layers, h_kv, d_head, itemsize: batch * n * h_kv * d_head * itemsize,
-            "What the first mistake does on its own: Only one array is counted, so the answer is half",
+            "What the first mistake does on its own: Only one array is counted",
         ),
         (
             "attention_flops",

@@ -799,7 +799,9 @@ def test_wrong_answers_get_the_same_names_as_in_cpython(ready, session, capsys):
             found["status"],
             sorted(found["mistakes"] or ()),
         ):
-            differ.append((question["source"], here["mistakes"], found["mistakes"], found["message"]))
+            differ.append(
+                (question["source"], here["mistakes"], found["mistakes"], found["message"])
+            )
     times = sorted(found["ms"] for found in results)
     with capsys.disabled():
         print_table(

@@ -206,8 +206,8 @@ def _compared(inputs, least):
             f"{lead} they are at most {number(best[2])} in size, and yours reach {number(own[2])}."
         )
     return (
-        f"{lead} some of them are closer to 0. Their sizes add up to {number(best[3])}, and those of"
-        f" yours to {number(own[3])}."
+        f"{lead} some of them are closer to 0. Their sizes add up to {number(best[3])}, and those"
+        f" of yours to {number(own[3])}."
     )
 
 
