@@ -89,6 +89,26 @@ def test_a_sheet_is_true_to_its_chapter(path):
     assert f"(../{path.name})" in text and len(text.splitlines()) <= 45
 
 
+def hours(plans):
+    """{week: the minutes that the sheets give its lab's exercises}, in the order of the plans."""
+    minutes = {}
+    for sheet in LABS.glob("[0-9]*.md"):
+        for row in re.findall(r"^\| (\d+) \|(.*)\|$", sheet.read_text("utf-8"), re.MULTILINE):
+            minutes |= {name: int(row[0]) for name, _ in NAMED.findall(row[1])}
+    labs = re.findall(r"^- \*\*(Week \d+).*Lab: (.*?)(?:\. Hand in.*)?$", plans, re.MULTILINE)
+    named = [(week, re.findall(r"`(\w+)`", lab)) for week, lab in labs]
+    return [(week, sum(minutes.get(name, 100) for name in names)) for week, names in named if names]
+
+
+def test_the_labs_of_plans_take_their_time_from_the_sheets():
+    plans = (CHAPTERS / "for_lecturers" / "index.md").read_text("utf-8")
+    found = hours(plans)
+    assert len(found) == 20
+    shared = [("Week 8", 30)]  # the rest of the hour is for the projects
+    assert [lab for lab in found if not 50 <= lab[1] <= HOUR] == shared
+    assert ("Week 2", 130) in hours(plans.replace("`av_product`, `contributions`", "`softcap`"))
+
+
 @pytest.mark.parametrize(
     "old, new, said",
     [
