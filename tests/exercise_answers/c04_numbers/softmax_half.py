@@ -143,3 +143,17 @@ def half_divided_at_the_end(scores):
 def half_of_the_logarithm(scores):
     logs = attnlib.log_softmax(scores.astype(np.float32)).astype(np.float16)
     return np.exp(logs)
+
+
+@answers.wrong("maximum never below 0")
+def at_least_zero_subtracted(scores):
+    s = scores.astype(np.float64)
+    powers = np.exp(s - np.maximum(s.max(axis=-1, keepdims=True), 0))
+    return (powers / powers.sum(axis=-1, keepdims=True)).astype(np.float16)
+
+
+@answers.wrong("minimum subtracted instead of maximum")
+def least_subtracted(scores):
+    s = scores.astype(np.float64)
+    powers = np.exp(s - s.min(axis=-1, keepdims=True))
+    return (powers / powers.sum(axis=-1, keepdims=True)).astype(np.float16)

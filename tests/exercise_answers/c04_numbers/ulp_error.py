@@ -160,3 +160,15 @@ def ulps_by_frexp(computed, exact):
 def ulps_rounded(computed, exact):
     gap = np.abs(np.spacing(exact.astype(np.float32)))
     return np.round(np.abs(computed - exact) / gap)
+
+
+@answers.wrong("signs left out")
+def between_absolute_values(computed, exact):
+    unit = np.spacing(np.abs(exact.astype(np.float32))).astype(float)
+    return np.abs(np.abs(computed.astype(float)) - np.abs(exact)) / unit
+
+
+@answers.wrong("larger of the two units")
+def by_the_larger_unit(computed, exact):
+    units = [np.spacing(np.abs(x.astype(np.float32))).astype(float) for x in (computed, exact)]
+    return np.abs(computed.astype(float) - exact) / np.maximum(*units)

@@ -195,3 +195,17 @@ def draft_without_the_token(target, draft, token, u):
     rest[token] = 0
     total = rest.sum()
     return u < target[token] / draft[token], rest / total if total > 0 else target
+
+
+@answers.wrong("nearly equal taken for equal")
+def equal_up_to_a_hundredth(target, draft, token, u):
+    missing = np.maximum(target - draft, 0)
+    rest = missing / missing.sum() if missing.sum() > 0.01 else target
+    return u < target[token] / draft[token], rest
+
+
+@answers.wrong("nearly equal taken for equal")
+def equal_by_allclose(target, draft, token, u):
+    missing = np.maximum(target - draft, 0)
+    rest = target if np.allclose(target, draft) else missing / missing.sum()
+    return u < target[token] / draft[token], rest

@@ -163,3 +163,14 @@ def latent_strictly_causal(x, w_q, w_down, w_up_k, w_up_v):
     scores = (x @ w_q) @ w_up_k.swapaxes(-1, -2) @ c.T / math.sqrt(w_q.shape[-1])
     scores = np.where(np.tri(len(x), k=-1, dtype=bool), scores, -np.inf)
     return attnlib.softmax(scores) @ c @ w_up_v
+
+
+@answers.wrong("the future instead of the past")
+def mask_turned_round(x, w_q, w_down, w_up_k, w_up_v):
+    c = x @ w_down
+    narrow = x @ w_q @ np.swapaxes(w_up_k, -1, -2)
+    scores = narrow @ c.T / np.sqrt(w_q.shape[-1])
+    scores = np.where(np.tri(len(x), dtype=bool).T, scores, -np.inf)
+    powers = np.exp(scores - scores.max(axis=-1, keepdims=True))
+    weights = powers / powers.sum(axis=-1, keepdims=True)
+    return (weights @ c @ w_up_v).astype(x.dtype)

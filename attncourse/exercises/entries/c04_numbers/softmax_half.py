@@ -69,6 +69,9 @@ def _cases():
         case(HUGE, [[10000, 9999], [-10000, -9999]], True),
         case(HUGE, [[60000, -60000], [0, 60000]], True),
         case(HUGE, [[60000, 60000]], True),
+        case(HUGE, [[60000, 59968], [30000, 29984]], True),
+        case(HUGE, [[-10000, -9992]], True),
+        case(HUGE, [[800] * 15 + [0]], True),  # 800 above the least, 50 above the mean
         # 1.29 - 4.25 is rounded by nearly half a gap in float16, and 30 such weights are more than
         # the first
         case("many small weights", [[4.25] + [1.29] * 30]),

@@ -63,6 +63,12 @@ def _cases():
         # rounded to float32 they are 1 and -4
         case(POWERS, [1], [1 - 1e-9]),
         case(POWERS, [0, 2], [-(4 - 1e-8), 1 - 1e-9]),
+        case(POWERS, [3], [1 - 2.0**-24]),  # just below 1, and computed just above it
+        Case(
+            "opposite signs",
+            (np.array([-0.1, 2.0], np.float32), np.array([0.1, -2.0])),
+            relative=1e-9,
+        ),
         case("half a unit away", [0, 0], [inside, 1.0 + 2.0**-24]),
         case(SMALL, [1, -3], [1e-30, 3e-20]),
         case(BELOW, [1, 2], [1e-44, 3e-41]),

@@ -5,6 +5,7 @@ from ...pages import written
 
 AXES = dict(target="n", draft="n")
 SAME = "two equal distributions"
+NEAR = "two nearly equal distributions"
 EXACT = "u exactly the quotient"
 ZERO = "words that one of the two never draws"
 
@@ -67,6 +68,11 @@ def _cases():
         case(EXACT, [1, 5, 2], [4, 2, 2], 0, 0.25),
         case(SAME, [4, 3, 1], [4, 3, 1], 1, 0.75),
         case(SAME, [5, 1, 1, 1], [5, 1, 1, 1], 2, 0.0),
+        *(
+            Case(NEAR, (np.array([0.5 + gap, 0.5 - gap]), np.array([0.5, 0.5]), token, 0.5))
+            for gap in (2.0**-8, 2.0**-20)
+            for token in (0, 1)
+        ),
         case(ZERO, [0, 4, 4], [4, 4, 0], 0, 0.0),
         case(ZERO, [0, 4, 4], [4, 4, 0], 1, 0.5),
         case(ZERO, [4, 0, 0, 4], [0, 8, 0, 0], 1, 0.5),

@@ -92,7 +92,7 @@ def _cases():
 def keys_and_values_stay_narrow(run):
     """An audit: whether the numbers of one head's key or value occur in anything computed.
 
-    Those of the last position: at the first one, the output is the value.
+    Those of all positions: an output is a value wherever a query gives a single key all its weight.
     """
     shapes = ((13, 17), (3, 17, 5), (17, 2), (3, 2, 5), (3, 2, 7))
     x, w_q, w_down, w_up_k, w_up_v = args = [
@@ -109,8 +109,10 @@ def keys_and_values_stay_narrow(run):
         ("values of single heads made", w_up_v),
     ):
         for head in (x @ w_down) @ w_up:
-            first, second = head[-1, :2]
-            if any(_holds(array, first) and _holds(array, second) for array in found):
+            if all(
+                any(_holds(array, first) and _holds(array, second) for array in found)
+                for first, second in head[::-1, :2]
+            ):
                 return name
     return None
 
