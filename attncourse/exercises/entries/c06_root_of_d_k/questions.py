@@ -74,8 +74,8 @@ QUESTIONS = (
             ),
             Choice(
                 "About three times as large.",
-                "The slopes are about a third as large, but nothing divides the gradient by 8,"
-                " the square root of 64. A third of 8 is nearly 3.",
+                "The slopes are about a third as large, but the gradient is no longer divided by"
+                " 8, the square root of 64. A third times 8 is nearly 3.",
             ),
             Choice(
                 "Practically 0: it vanishes.",
