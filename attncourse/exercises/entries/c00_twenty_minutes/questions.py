@@ -34,13 +34,13 @@ QUESTIONS = (
         (
             Choice(
                 "The query of the last *The*.",
-                "It comes after the adjective, and the layers before this one could tell it which"
-                " kind of adjective it was.",
+                "This word comes after the adjective, so earlier layers could tell it which kind"
+                " of adjective that was.",
             ),
             Choice(
                 "The keys of *trophy* and *suitcase*.",
-                "This assumes that a word knows what comes after it. Here a word sees itself and"
-                " the words before it, and the nouns come before the adjective.",
+                "This assumes that a word knows what comes after it. Here a word sees only itself"
+                " and the words before it, and the nouns come before the adjective.",
             ),
             Choice(
                 "Both the query and the two keys.",
@@ -50,8 +50,8 @@ QUESTIONS = (
             ),
             Choice(
                 "The matrices `w_q` and `w_k`.",
-                "This assumes that the matrices are made anew for each text. Training has fixed"
-                " them, and they are the same for every text.",
+                "This assumes that the matrices are computed afresh for each text. Training has"
+                " fixed them, and they are the same for every text.",
             ),
         ),
         right="a",

@@ -11,7 +11,7 @@ QUESTIONS = (
             Choice(
                 "Hardly at all: 2,000 sentences are enough to learn from.",
                 "This assumes that enough data makes any rule work. A rule that can't express the"
-                " right answer learns only its best average.",
+                " right answer can at best learn an average.",
             ),
             Choice(
                 "About as far as the mean of the six digits.",
@@ -21,7 +21,7 @@ QUESTIONS = (
             Choice(
                 "Not far for names that it has seen, but far for new ones.",
                 "This assumes that the rule looks at the names. The weight of a position never"
-                " depends on the name at this position.",
+                " depends on the name at that position.",
             ),
         ),
         right="b",
@@ -34,8 +34,8 @@ QUESTIONS = (
         (
             Choice(
                 "The vector of *trophy*, which is the answer.",
-                "This assumes that a word looks for what it is like. The cosine with *trophy* is"
-                " almost 0.",
+                "This assumes that a word looks for words that are similar to it. The cosine with"
+                " *trophy* is almost 0.",
             ),
             Choice(
                 "The vector of *big*, which decides the answer.",
@@ -44,8 +44,8 @@ QUESTIONS = (
             ),
             Choice(
                 "The vector of another *the*.",
-                "Both words entered the model with the same vector, and two layers have changed it"
-                " only in part.",
+                "Both words entered the model with the same vector, and two layers have changed"
+                " each of them only partly.",
             ),
         ),
         right="c",
@@ -67,8 +67,8 @@ QUESTIONS = (
             ),
             Choice(
                 "About 16: it grows with the root of 10.",
-                "This takes the root from another formula. The root that scores are divided by"
-                " comes from the number of features, not from a length.",
+                "This borrows the square root from another formula. The square root that scores"
+                " are divided by comes from the number of features, not from a length.",
             ),
             Choice(
                 "500: lengths are squared.",
@@ -85,7 +85,7 @@ QUESTIONS = (
         (
             Choice(
                 "An error: the shapes don't fit.",
-                "This assumes that a wrong product doesn't run. Both products sum over the"
+                "This assumes that a wrong product causes an error. Both products sum over the"
                 " features, so both run.",
             ),
             Choice(
@@ -95,12 +95,12 @@ QUESTIONS = (
             ),
             Choice(
                 "A table of shape (4, 2): its rows belong to keys.",
-                "Entry [j, i] is key j with query i: the same numbers, transposed.",
+                "Entry [j, i] compares key j with query i. These are the same numbers, transposed.",
             ),
             Choice(
                 "Different numbers: every pair is compared anew.",
-                "This assumes that the transposed product compares other vectors. Each pair still"
-                " consists of the same two vectors.",
+                "This assumes that the transposed product compares different vectors. Each pair"
+                " still consists of the same two vectors.",
             ),
         ),
         right="c",
@@ -113,7 +113,7 @@ QUESTIONS = (
         (
             Choice(
                 "About 0: positive and negative products cancel.",
-                "This confuses the mean with the typical size. The mean is 0, but single dot"
+                "This confuses the mean with the typical size. The mean is 0, but individual dot"
                 " products aren't.",
             ),
             Choice(
@@ -123,8 +123,8 @@ QUESTIONS = (
             ),
             Choice(
                 "About 16, the root of 256.",
-                "Most of the 256 products cancel, and what is left grows with the root of their"
-                " number.",
+                "Most of the 256 products cancel, and what is left grows with the square root of"
+                " their number.",
             ),
             Choice(
                 "About 256: there are that many products.",
@@ -151,7 +151,7 @@ QUESTIONS = (
             ),
             Choice(
                 "(3, 2, 7, 4).",
-                "This assumes that the matrix has the first two axes. The matrices are in the"
+                "This assumes that each matrix is in the first two axes. The matrices are in the"
                 " last two, and .T reverses all axes rather than swapping two.",
             ),
             Choice(

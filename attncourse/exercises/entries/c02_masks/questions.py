@@ -12,7 +12,7 @@ QUESTIONS = (
             Choice(
                 "1 and 0.",
                 "That's right on paper. On a computer, however, the first weight was already 0"
-                " before the mask came.",
+                " before the mask was applied.",
             ),
             Choice(
                 "0 and 0.",
@@ -71,7 +71,8 @@ QUESTIONS = (
             ),
             Choice(
                 "One, the first.",
-                "Aligned at the top left, query 0 stands beside key 0 and sees nothing later.",
+                "The mask is aligned at the top left, so query 0 is at the position of key 0 and"
+                " sees nothing later.",
             ),
             Choice(
                 "None: the shapes don't fit.",
@@ -98,7 +99,7 @@ QUESTIONS = (
             ),
             Choice(
                 "A quarter each.",
-                "Four equal scores, however low, have equal weights: the query attends to"
+                "Four equal scores, however low, get equal weights: the query attends to"
                 " everything that it must not see.",
             ),
             Choice(
@@ -121,7 +122,7 @@ QUESTIONS = (
             Choice(
                 "No: its weight is 0.",
                 "This assumes that a word acts only through its weight. But each weight has been"
-                " divided by a sum, which includes the hidden exponentials.",
+                " divided by a sum that includes the hidden exponentials.",
             ),
             Choice(
                 "Yes, through the sum that every weight is divided by.",

@@ -61,8 +61,8 @@ QUESTIONS = (
         (
             Choice(
                 "Nothing: 30 is still three times 10.",
-                "This confuses the ratio of scores with the ratio of weights. The differences of"
-                " the scores are now ten times as large.",
+                "This confuses the ratio of scores with the ratio of weights. The differences"
+                " between the scores are now ten times as large.",
             ),
             Choice(
                 "Nothing: the 10 cancels, as the shift did.",
@@ -71,8 +71,8 @@ QUESTIONS = (
             ),
             Choice(
                 "They become sharper: the last one is nearly 1.",
-                "Each ratio of weights is raised to the tenth power, and the ratio of neighbours"
-                " was already 2.7.",
+                "Each ratio of weights is raised to the tenth power, and the ratio of"
+                " neighbouring weights was already 2.7.",
             ),
             Choice(
                 "Each becomes ten times as large.",
@@ -94,13 +94,13 @@ QUESTIONS = (
             ),
             Choice(
                 "Everything except a number that may be added to all of them.",
-                "The ratios of the weights determine all differences of the scores, and nothing"
-                " more.",
+                "The ratios of the weights determine all differences between the scores, and"
+                " nothing more.",
             ),
             Choice(
                 "Everything except a factor that may multiply all of them.",
                 "This assumes that a factor is as harmless as a shift. A factor of 2 squares the"
-                " ratios of the weights, and a factor of 1/2 takes their roots.",
+                " ratios of the weights, and a factor of 1/2 takes their square roots.",
             ),
             Choice(
                 "Only their order.",
@@ -202,8 +202,9 @@ QUESTIONS = (
             ),
             Choice(
                 "Halfway: its entropy is about half of the largest.",
-                "This assumes that the root balances the two extremes. It brings the spread of the"
-                " scores to 1, and at that spread the weights are nearly flat.",
+                "This assumes that dividing by the square root balances the two extremes. It"
+                " brings the spread of the scores to 1, and at that spread the weights are nearly"
+                " flat.",
             ),
             Choice(
                 "Nearly flat: its entropy is more than 0.9 of the largest.",
@@ -212,8 +213,8 @@ QUESTIONS = (
             ),
             Choice(
                 "That depends on the size of a key.",
-                "That's true without the root. With it, the scores have a spread of about 1 at"
-                " every size.",
+                "That's true without the square root. With it, the scores have a spread of about"
+                " 1 at every size.",
             ),
         ),
         right="c",

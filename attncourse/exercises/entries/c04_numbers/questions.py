@@ -10,7 +10,7 @@ QUESTIONS = (
         (
             Choice(
                 "From 65,504 on.",
-                "This confuses the largest number with the largest score. The score stands in the"
+                "This confuses the largest number with the largest score. The score is in the"
                 " exponent.",
             ),
             Choice("From about 11 on.", "The logarithm of 65,504 is 11.09."),
@@ -34,8 +34,8 @@ QUESTIONS = (
         (
             Choice(
                 "0.269 and 0.731, like those of row 1.",
-                "That's true on paper, because a shift changes no weight. But a computer's"
-                " exponentials underflow.",
+                "That's true on paper, because a shift changes no weight. But in float16, the"
+                " exponentials of row 0 underflow.",
             ),
             Choice(
                 "nan and nan.", "exp(-21) and exp(-20) are both 0 in float16, and 0 / 0 is nan."
@@ -70,7 +70,7 @@ QUESTIONS = (
             ),
             Choice(
                 "0.",
-                "This would be right near 100 million, where the logarithm is lost altogether."
+                "This would be correct near 100 million, where the logarithm is lost altogether."
                 " Near 10,000, three of its digits are left.",
             ),
             Choice(
@@ -89,7 +89,7 @@ QUESTIONS = (
         (
             Choice(
                 "Zeros: exp(-inf) is 0.",
-                "This forgets the maximum, which is -inf itself. And even with exponentials of 0,"
+                "This forgets the maximum, which is itself -inf. And even with exponentials of 0,"
                 " we would divide by a sum of 0.",
             ),
             Choice(
@@ -100,7 +100,9 @@ QUESTIONS = (
                 "nan throughout.",
                 "-inf minus -inf is nan, and everything computed from nan is nan again.",
             ),
-            Choice("An error.", "NumPy warns at most, and goes on with nan."),
+            Choice(
+                "An error.", "At most, NumPy prints a warning, and then it carries on with nan."
+            ),
         ),
         right="c",
         shows="by the formula: [nan nan nan]",

@@ -15,12 +15,12 @@ QUESTIONS = (
             ),
             Choice(
                 "All three lose the same amount.",
-                "This shares the loss equally. A weight of 0.052 would soon fall below 0.",
+                "This shares out the loss equally. A weight of 0.052 would soon fall below 0.",
             ),
             Choice(
                 "All three shrink by the same factor.",
                 "For them, only the denominator has changed, and it is the same for all three. So"
-                " their ratios stay.",
+                " the ratios between them stay the same.",
             ),
             Choice(
                 "The largest of the three loses all of it.",
@@ -42,8 +42,8 @@ QUESTIONS = (
             ),
             Choice(
                 "It falls, and then it grows.",
-                "First the error from the curve's bend gets smaller. Then the rounding error is"
-                " divided by an ever smaller step.",
+                "First the error caused by the curve's bend gets smaller. Then the rounding error"
+                " is divided by an ever smaller step.",
             ),
             Choice(
                 "It falls, and then it stays: float64 can't do better.",
@@ -52,7 +52,7 @@ QUESTIONS = (
             ),
             Choice(
                 "It stays: a central difference is exact for a smooth curve.",
-                "It's exact for a parabola. But the error for a cube is the square of the step.",
+                "It's exact for a parabola. But for x³, the error is the square of the step.",
             ),
         ),
         right="b",
@@ -65,7 +65,7 @@ QUESTIONS = (
         (
             Choice(
                 "At 1, 0, 0: one key has all the weight.",
-                "A large weight isn't a sensitive one. There, a small change of the scores"
+                "A large weight isn't a sensitive one. There, a small change in the scores"
                 " changes nothing.",
             ),
             Choice(
@@ -75,8 +75,8 @@ QUESTIONS = (
             ),
             Choice(
                 "At a half, a half, 0: two keys tie, and the third is out.",
-                "There, all that one key gains comes from a single other key, and both react as"
-                " strongly as possible.",
+                "There, everything that one key gains comes from a single other key, and both"
+                " react as strongly as possible.",
             ),
             Choice(
                 "Nowhere: it's the same everywhere.",
@@ -93,13 +93,13 @@ QUESTIONS = (
         (
             Choice(
                 "0 for each score.",
-                "Whatever the scores do, the weights sum to 1. What one weight gains the others"
+                "Whatever the scores do, the weights sum to 1. What one weight gains, the others"
                 " lose, and this loss values them all the same.",
             ),
             Choice("5 for each score.", "This passes the gradient through the softmax unchanged."),
             Choice(
                 "5 times the weight: 3.49 for the third score.",
-                "This stops after the first of two terms. Do all four weights really gain when"
+                "This stops after the first of two terms. Do all four weights really grow when"
                 " one score grows?",
             ),
         ),
@@ -123,7 +123,7 @@ QUESTIONS = (
             ),
             Choice(
                 "Nothing changes, not even the scores.",
-                "The dot product of a query and the bias is added to each of its scores.",
+                "The dot product of a query and the bias is added to each of that query's scores.",
             ),
         ),
         right="b",
@@ -137,7 +137,8 @@ QUESTIONS = (
         (
             Choice(
                 "The third: its weight is the most wrong.",
-                "It has the second largest, 0.698. But the loss is about the weight of *old*.",
+                "Its derivative is the second largest, 0.698. But the loss is about the weight of"
+                " *old*.",
             ),
             Choice(
                 "The second: the right word's own score.",
@@ -150,8 +151,8 @@ QUESTIONS = (
             ),
             Choice(
                 "The second, and the other three are 0.",
-                "This forgets the denominator: a higher score of any other word lowers the weight"
-                " of *old*.",
+                "This forgets the denominator: a higher score for any other word lowers the"
+                " weight of *old*.",
             ),
         ),
         right="b",

@@ -10,18 +10,18 @@ QUESTIONS = (
         (
             Choice(
                 "0.93, as before: a common factor cancels.",
-                "This takes a factor for a shift. A common summand would cancel, but a factor of"
-                " 2 doubles all differences.",
+                "This mistakes a factor for a shift. A number added to all scores would cancel,"
+                " but a factor of 2 doubles all differences.",
             ),
             Choice(
                 "0.86: its distance from 1 doubles.",
-                "This assumes that the spread itself costs entropy. But the variance does, and it"
-                " is four times as large.",
+                "This assumes that the spread itself costs entropy. But it is the variance that"
+                " does, and it is four times as large.",
             ),
             Choice(
                 "About 0.7: its distance from 1 is four times as large.",
-                "The spread is 2, and half its square is 2."
-                " The entropy is log n, 6.93, minus that.",
+                "The spread is 2, and half its square is 2. The entropy is roughly log n, which"
+                " is 6.93, minus 2.",
             ),
             Choice(
                 "Nearly 0: exponentials make any factor extreme.",
@@ -39,18 +39,18 @@ QUESTIONS = (
         (
             Choice(
                 "They become smaller: the softmax saturates.",
-                "Saturation is one of two flat ends. With 1,024 keys, the scaled weights are near"
-                " the other one.",
+                "The slopes are small at two extremes, and saturation is only one of them. With"
+                " 1,024 keys, the scaled weights are near the other one.",
             ),
             Choice(
                 "They stay as they are: a factor on all scores cancels.",
-                "This takes a factor for a shift. A shift cancels, but a factor above 1 makes the"
-                " weights differ more.",
+                "This mistakes a factor for a shift. A shift cancels, but a factor above 1 makes"
+                " the weights differ more.",
             ),
             Choice(
                 "They become larger.",
                 "With the scale, each key has about a thousandth of the weight and hardly any"
-                " slope. Without it, a few keys share the weight, and those react.",
+                " slope. Without it, a few keys share the weight, and those do react.",
             ),
         ),
         right="c",
@@ -74,8 +74,8 @@ QUESTIONS = (
             ),
             Choice(
                 "About three times as large.",
-                "A third of the slopes, times 8, the root of 64, because there is no scale to"
-                " cancel it.",
+                "The slopes are about a third as large, but the gradient is no longer divided by"
+                " 8, the square root of 64. A third times 8 is nearly 3.",
             ),
             Choice(
                 "Practically 0: it vanishes.",
@@ -99,8 +99,8 @@ QUESTIONS = (
             ),
             Choice(
                 "About a third.",
-                "At d_k = 64 it is a little more than that. At 256, the gradients lie even"
-                " further apart.",
+                "At d_k = 64, it is a little more than that. At 256, the gradients differ even"
+                " more in size.",
             ),
             Choice(
                 "Two thirds.",
@@ -128,16 +128,17 @@ QUESTIONS = (
             ),
             Choice(
                 "The weights are sharper.",
-                "This gets the division the wrong way round. A larger number under the root makes"
-                " the scores smaller.",
+                "This gets the division the wrong way round. A larger number under the square"
+                " root makes the scores smaller.",
             ),
             Choice(
                 "The weights are flatter.",
-                "The scores are too small by a factor of the root of 6: their spread is 0.41.",
+                "The scores are too small by a factor of the square root of 6: their spread is"
+                " 0.41.",
             ),
             Choice(
                 "The weights are the same: the softmax ignores a common factor.",
-                "This takes a factor for a shift. A common summand would cancel.",
+                "This mistakes a factor for a shift. A number added to all scores would cancel.",
             ),
         ),
         right="c",
@@ -156,7 +157,7 @@ QUESTIONS = (
             ),
             Choice(
                 "About 0.88: the logistic function of 2.",
-                "That's true for two keys. Here, however, there are 1,023 others.",
+                "That's true for two keys. Here, however, there are 1,023 other keys.",
             ),
             Choice(
                 "Less than 0.01.",

@@ -15,16 +15,16 @@ QUESTIONS = (
             ),
             Choice(
                 "1.149.",
-                "Shifted by 5, the old terms are exp(-3) times as large: 0.149 together. The new"
-                " score adds 1.",
+                "Shifted by 5, the old terms are exp(-3) times as large, which makes 0.149 in"
+                " total. The new score adds 1.",
             ),
             Choice(
                 "1.", "This throws the old keys away. They count less now, but they still count."
             ),
             Choice(
                 "61.3.",
-                "This has the factor upside down, exp(3). Shifted by a larger maximum, the old"
-                " terms become smaller.",
+                "This uses the inverse of the factor, exp(3). Shifted by a larger maximum, the"
+                " old terms become smaller.",
             ),
         ),
         right="b",
@@ -95,13 +95,13 @@ QUESTIONS = (
         (
             Choice(
                 "The empty set is an identity.",
-                "Try it: the larger of a maximum and -inf is the maximum, and the sum plus 0 is"
-                " the sum. The test passes.",
+                "Try it: the larger of a maximum and -inf is that maximum, and a sum plus 0 is"
+                " that sum. The test passes.",
             ),
             Choice(
                 "It is associative.",
-                "A wrong answer needn't depend on the order. Maxima can be taken, and numbers"
-                " added, in any grouping.",
+                "A wrong answer needn't depend on how the merges are grouped. Maxima can be"
+                " taken, and numbers added, in any grouping.",
             ),
             Choice(
                 "It is commutative.",
@@ -110,7 +110,7 @@ QUESTIONS = (
             ),
             Choice(
                 "None of these three, only a comparison with all scores at once.",
-                "The maximum and the plain sum are a monoid too, but not the one we want.",
+                "The maximum and the plain sum form a monoid too, but not the one we want.",
                 last=True,
             ),
         ),

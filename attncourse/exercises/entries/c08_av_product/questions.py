@@ -14,8 +14,8 @@ QUESTIONS = (
             ),
             Choice(
                 "1, 1, 1 and 0.",
-                "A score of 0 still counts. The fourth key gets the share of e⁰ = 1, next to"
-                " three shares of e.",
+                "A score of 0 still counts. The fourth key's exponential is e⁰ = 1, while each of"
+                " the other three is e.",
             ),
             Choice(
                 "0, 0, 0 and −∞.",
@@ -55,13 +55,13 @@ QUESTIONS = (
         (
             Choice(
                 "An error: values must be as long as keys.",
-                "Keys are only compared with queries. What is added up are values, which are"
-                " never compared with anything.",
+                "Keys are only compared with queries. The values are added up, and they are never"
+                " compared with anything.",
             ),
             Choice(
                 "A table of shape (5, 8).",
-                "There is one output for each query, but it has the features of a value, not"
-                " those of a query.",
+                "There is one output for each query, but it has as many features as a value, not"
+                " as many as a query.",
             ),
             Choice(
                 "A table of shape (5, 11).",
@@ -112,7 +112,7 @@ QUESTIONS = (
             ),
             Choice(
                 "They all become alike.",
-                "Each round takes means of the words of the last round, and means lie closer"
+                "Each round takes means of the words of the previous round, and means lie closer"
                 " together than the words they are taken from.",
             ),
             Choice(
@@ -153,8 +153,8 @@ QUESTIONS = (
         (
             Choice(
                 "About 0.3: that is what fits the curve.",
-                "A small error on the points isn't a small error on the curve, because the noise"
-                " of the points is fitted too.",
+                "A small error on the points doesn't mean a small error on the curve, because the"
+                " noise of the points is fitted too.",
             ),
             Choice(
                 "A wide one: it averages the noise away.",
@@ -204,8 +204,8 @@ QUESTIONS = (
             ),
             Choice(
                 "Yes, but some of its weights are negative.",
-                "That could be so if a weight were 0 already. Here all are positive, so we can"
-                " move a little.",
+                "That could be so if a weight were 0 already. Here all are positive, so each of"
+                " them can change a little without becoming negative.",
             ),
             Choice(
                 "Yes, and it is an ordinary row of weights.",
@@ -232,8 +232,8 @@ QUESTIONS = (
             ),
             Choice(
                 "Some other word: without its most important head the model breaks down.",
-                "This takes a large weight for importance. That the weight is large says where the"
-                " head looks, but not that the answer needs it.",
+                "This mistakes a large weight for importance. A large weight shows where the head"
+                " looks, but not that the answer needs this head.",
             ),
         ),
         right="b",

@@ -19,8 +19,8 @@ QUESTIONS = (
             ),
             Choice(
                 "Its numbers change by different factors.",
-                "The values double, and the scores become four times as large, so that other"
-                " weights mix them.",
+                "The values double, and the scores become four times as large, so that the values"
+                " are mixed with different weights.",
             ),
             Choice(
                 "It is eight times as large: three factors of 2.",
@@ -75,13 +75,13 @@ QUESTIONS = (
             ),
             Choice(
                 "*nine thirty*: it follows the German order.",
-                "The German order would be the diagonal, but the borrowed weights cross: the first"
-                " word reads the third piece.",
+                "The German order would put the weights on the diagonal, but the borrowed weights"
+                " cross: the first word reads the third piece.",
             ),
             Choice(
                 "Nothing that makes sense: weights fit only the text they were computed from.",
-                "They are a table of shares, one row for each word. Any number with as many pieces"
-                " and words can be read with them.",
+                "They are a table of shares, one row for each word. They can be used to read any"
+                " number that has the same numbers of pieces and of words.",
             ),
         ),
         right="a",
@@ -103,8 +103,7 @@ QUESTIONS = (
             ),
             Choice(
                 "It differs from draw to draw, and is 1 on average.",
-                "The sum depends on which weights were dropped, and the division makes its mean"
-                " right.",
+                "The sum depends on which weights were dropped, and the division makes its mean 1.",
             ),
         ),
         right="c",
@@ -128,13 +127,13 @@ QUESTIONS = (
             ),
             Choice(
                 "In the row of that query, and in all keys.",
-                "The nan arises in the row's scores, and a score hands its gradient to its query"
-                " and to its key.",
+                "The nan arises in the row's scores, and a score passes its gradient on to its"
+                " query and to its key.",
             ),
             Choice(
                 "In queries, keys and values.",
                 "The values get their gradient through the weights after the replacement, and"
-                " those are numbers.",
+                " none of those is nan.",
             ),
         ),
         right="c",
@@ -153,8 +152,8 @@ QUESTIONS = (
             ),
             Choice(
                 "For the first.",
-                "Its score overflows to +inf, and inf - inf is nan. The second has -inf there, and"
-                " the third a finite score.",
+                "Its score overflows to +inf, and inf - inf is nan. The second query's score is"
+                " -inf, and the third query's score is finite.",
             ),
             Choice(
                 "For the first and the second: both scores overflow.",
@@ -176,7 +175,7 @@ QUESTIONS = (
         (
             Choice(
                 "None: a wrong function gives wrong numbers.",
-                "It does for some inputs. On these inputs, most of the wrong ones compute"
+                "It does for some inputs. On these inputs, most of the wrong functions compute"
                 " exactly the right numbers.",
             ),
             Choice(
@@ -186,9 +185,9 @@ QUESTIONS = (
             ),
             Choice(
                 "Fifteen.",
-                "Only the missing scale and the axes counted from the front show. The rest need a"
-                " mask, a large score, a given scale, another dtype, a gradient, or a look at the"
-                " arguments afterwards.",
+                "Only two mistakes show: the missing scale and the axes counted from the front."
+                " The rest need a mask, a large score, a given scale, another dtype, a gradient,"
+                " or a look at the arguments afterwards.",
             ),
         ),
         right="c",

@@ -15,8 +15,8 @@ QUESTIONS = (
             ),
             Choice(
                 "The first features of all three outputs.",
-                "Each query adds this number, times its own weight for *cat*, to its first"
-                " feature.",
+                "Each query adds this number, times its own weight for *cat*, to the first"
+                " feature of its output.",
             ),
             Choice(
                 "All six: everything is mixed.",
@@ -25,8 +25,8 @@ QUESTIONS = (
             ),
             Choice(
                 "Only the first feature of the output that has the largest weight for *cat*.",
-                "This confuses attention with a choice. A small weight is a small factor, but it"
-                " isn't 0.",
+                "This confuses attention with choosing a single value. A small weight is a small"
+                " factor, but it isn't 0.",
             ),
         ),
         right="b",
@@ -41,23 +41,23 @@ QUESTIONS = (
             Choice(
                 "The score of *old*, because it is the target.",
                 "This looks only at the values. A score moves its weight in proportion to the"
-                " weight that is there already, and *old* has less of it than *Ada's*.",
+                " weight that is there already, and *old* has less weight than *Ada's*.",
             ),
             Choice(
                 "The score of *Ada's*.",
-                "Its value is on the right side of the output, and its weight is larger than the"
-                " weight of *old*.",
+                "Its value is on the correct side of the output, and its weight is larger than"
+                " the weight of *old*.",
             ),
             Choice(
                 "The score of *cat*, because it has the largest weight.",
-                "It does have the largest weight and moves most, but down, because its value lies"
-                " on the wrong side of the output.",
+                "It does have the largest weight, and its score moves most, but down, because its"
+                " value lies on the wrong side of the output.",
             ),
             Choice(
                 "The score of *sleeps*, because it has the smallest weight, and so the most to"
                 " gain.",
                 "A small weight hardly reacts to its score, and the value of *sleeps* lies on the"
-                " wrong side.",
+                " wrong side of the output.",
             ),
         ),
         right="b",
@@ -130,7 +130,7 @@ QUESTIONS = (
             Choice(
                 "Always, if the step is small enough.",
                 "That's true of a step against the gradient. But a direction that goes uphill"
-                " does so for small steps too.",
+                " goes uphill for small steps too.",
             ),
         ),
         right="b",
@@ -153,7 +153,7 @@ QUESTIONS = (
             ),
             Choice(
                 "By a half.",
-                "The forward pass has only two products, of which this is one. But forward and"
+                "The forward pass has only two products, and this is one of them. But forward and"
                 " backward together have six.",
             ),
             Choice(
