@@ -136,8 +136,8 @@ QUESTIONS = (
             ),
             Choice(
                 "Longer than with the first queries first.",
-                "Starting with long blocks is at least as good. Here, where most blocks are"
-                " started at once, it changes nothing.",
+                "Starting with long blocks is at least as good as starting with short ones."
+                " Here, where most blocks are started at once, it changes nothing.",
             ),
         ),
         right="c",

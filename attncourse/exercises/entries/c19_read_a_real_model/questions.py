@@ -57,8 +57,8 @@ QUESTIONS = (
         (
             Choice(
                 "1, because normalised vectors have length 1.",
-                "RMSNorm makes the root of the *mean* square 1. So the length is the square"
-                " root of 128, and the largest dot product is 128.",
+                "RMSNorm makes the square root of the *mean* square equal to 1. So the length"
+                " is the square root of 128, and the largest dot product is 128.",
             ),
             Choice(
                 "About 11.3, the root of 128.",
