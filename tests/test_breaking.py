@@ -686,8 +686,8 @@ WRONG = {
         (10, "delta = (grad_output * output).sum()", "each query has its own delta"),
         (10, "delta = 0", "1 query and 2 keys, in blocks of 1"),
         (10, "delta = (weights * grad_weights).sum(axis=1)[:, None]", "same as with the old line"),
-        (8, "weights = attnlib.softmax(query @ key[at].T)", "not a softmax over the block"),
-        (14, "grad_query = grad_scores @ key[at]", "a query meets every block"),
+        (8, "weights = attnlib.softmax(query @ key[at].T)", "rather than a softmax over the block"),
+        (14, "grad_query = grad_scores @ key[at]", "multiplied by the keys of every block"),
     ),
     "mean_loss": (
         (10, "words += 1", "This counts the batches"),
@@ -712,7 +712,7 @@ WRONG = {
         (17, "n = self.lengths[slot]", "AttributeError: 'Cache' object has no attribute"),
     ),
     "ring_step": (
-        (11, "if step > 0:", "each rank meets its own values twice"),
+        (11, "if step > 0:", "each rank uses its own values twice"),
         (11, "if step <= world - 2:", "The outputs that count are the same as with"),
         (7, "for step in range(world + 1):", "Line 7 is right: the values of each rank"),
     ),

@@ -66,8 +66,8 @@ QUESTIONS = (
         (
             Choice(
                 "12, because it is a 12 × 12 matrix of random numbers.",
-                "This looks only at the shape of the product, but not at its factors. The"
-                " entries are random, but they aren't independent.",
+                "This looks only at the shape of the product, not at its factors. The entries"
+                " are random, but they aren't independent.",
             ),
             Choice(
                 "4.",
@@ -77,7 +77,7 @@ QUESTIONS = (
             Choice("3: one for each head.", "This confuses the number of heads with their size."),
             Choice(
                 "1: one head, one direction.",
-                "A head of one feature would have rank 1. This head has 4 features.",
+                "A head with one feature would have rank 1. This head has 4 features.",
             ),
         ),
         right="b",
@@ -123,16 +123,18 @@ QUESTIONS = (
             ),
             Choice(
                 "One head is better, because it has twice the rank.",
-                "Rank helps a head to find a name. But it doesn't help a single row of weights"
-                " to keep two contents apart.",
+                "Rank helps a head find a name, but it doesn't help a single row of weights"
+                " keep two contents apart.",
             ),
             Choice(
                 "One head fails, and two succeed.",
-                "One row gives one mixture of the two contents. Two rows give one content each.",
+                "A single row can only mix the two contents. With two rows, each row can fetch"
+                " one of them.",
             ),
             Choice(
                 "One head learns it too, only more slowly.",
-                "This assumes that a solution exists. But for one head, no matrices can do it.",
+                "This assumes that a solution exists. But with a single head, no matrices can"
+                " do it.",
             ),
         ),
         right="c",
@@ -150,7 +152,7 @@ QUESTIONS = (
             ),
             Choice(
                 "It is their sum.",
-                "If the shared key changes, both copies change, and the two changes of the loss"
+                "If the shared key changes, both copies change, and the two changes in the loss"
                 " add up.",
             ),
             Choice(
@@ -173,7 +175,7 @@ QUESTIONS = (
             Choice(
                 "2 KiB.",
                 "That's 8 heads of 128 numbers with 2 bytes each, so it counts only the keys,"
-                " and only in a single layer.",
+                " and only those of a single layer.",
             ),
             Choice(
                 "4 KiB.",
@@ -182,12 +184,13 @@ QUESTIONS = (
             ),
             Choice(
                 "320 KiB.",
-                "Keys and values, 80 layers, 8 heads, 128 features, 2 bytes: all multiplied.",
+                "Multiply them all: 2 for keys and values, 80 layers, 8 heads, 128 features and"
+                " 2 bytes.",
             ),
             Choice(
                 "2,560 KiB.",
-                "This counts a key head for each of the 64 query heads. But eight of them share"
-                " one.",
+                "This counts a key head for each of the 64 query heads. But eight query heads"
+                " share one key head.",
             ),
         ),
         right="c",

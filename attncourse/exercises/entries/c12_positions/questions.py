@@ -15,8 +15,8 @@ QUESTIONS = (
             ),
             Choice(
                 "They are equal.",
-                "The same three keys and the same three values are used. They are only added up"
-                " in a different order.",
+                "The same three keys and the same three values are used. Only the order in"
+                " which they are added up differs.",
             ),
             Choice(
                 "The weights are the same, but the outputs differ.",
@@ -35,7 +35,7 @@ QUESTIONS = (
             Choice(
                 "It changes: the causal mask knows what came first.",
                 "The mask hides what comes later. But it hides nothing that comes before the"
-                " last word, and doesn't tell it the order.",
+                " last word, and it doesn't reveal the order of these words.",
             ),
             Choice(
                 "It stays the same.",
@@ -81,15 +81,15 @@ QUESTIONS = (
         (
             Choice(
                 "Nothing changes: only differences of positions count anyway.",
-                "In a score, a rotated query meets a rotated key, and the common part cancels."
-                " But what would a rotated value meet?",
+                "In a score, a rotated query is multiplied by a rotated key, and the common"
+                " part of the rotations cancels. But what could cancel the rotation of a value?",
             ),
             Choice(
                 "The output depends on where the text begins.",
                 "If the text moves by 100 positions, every value is rotated by 100 more steps,"
                 " and so is their sum.",
             ),
-            Choice("The weights change.", "The weights come only from queries and keys."),
+            Choice("The weights change.", "The weights depend only on queries and keys."),
         ),
         right="b",
         shows="values rotated, too: 1.4",
@@ -101,7 +101,8 @@ QUESTIONS = (
         (
             Choice(
                 "None.",
-                "Nearly none of them are. But there is one distance at which no angle matters.",
+                "Nearly none of them are. But there is one distance at which the angles don't"
+                " matter.",
             ),
             Choice(
                 "Only the scores of a query and a key at the same position.",
@@ -139,8 +140,8 @@ QUESTIONS = (
             Choice(
                 "It mostly does if queries and keys are rotated, but hardly ever if positions"
                 " are added.",
-                "Training did show the difference 3. But it didn't show the differences from 32"
-                " on, and these keys now compete.",
+                "Training did include the difference 3. But it didn't include differences of 32"
+                " or more, and keys at these distances now compete.",
             ),
         ),
         right="c",
@@ -154,7 +155,7 @@ QUESTIONS = (
         (
             Choice(
                 "Hardly any of them are right: the angles are no longer the ones used in training.",
-                "The fast pairs hardly change, and the slow pairs don't turn further over 79"
+                "The fast pairs hardly change, and the slow pairs don't rotate further over 79"
                 " words than they did over 49 words in training.",
             ),
             Choice(
@@ -163,8 +164,8 @@ QUESTIONS = (
             ),
             Choice(
                 "Nearly all of them are right.",
-                "With the larger base, no slow pair meets an angle within 79 words that it"
-                " hadn't already met within 49.",
+                "With the larger base, no slow pair reaches an angle within 79 words that it"
+                " hadn't already reached within 49.",
             ),
         ),
         right="c",
@@ -181,8 +182,8 @@ QUESTIONS = (
             ),
             Choice(
                 "513.",
-                "From 0 to 256, all 257 numbers exist. After that only every second one does,"
-                " and from 512 on only every fourth, which adds 128 numbers each time.",
+                "From 0 to 256, all 257 numbers exist. After that, only every second number"
+                " does, and from 512 on only every fourth, which adds 128 numbers each time.",
             ),
             Choice(
                 "257: bfloat16 has 8 binary digits.",

@@ -18,7 +18,11 @@ QUESTIONS = (
                 "This assumes that all heads share one table of weights, but each of the 8 heads"
                 " has its own.",
             ),
-            Choice("128 GiB.", "8 heads, 65,536 times 65,536 pairs, 4 bytes each."),
+            Choice(
+                "128 GiB.",
+                "Each of the 8 heads has 65,536 times 65,536 weights, and each weight takes 4"
+                " bytes.",
+            ),
             Choice(
                 "8 TiB.",
                 "This counts one weight per feature. But a query and a key have one weight in"
@@ -84,7 +88,11 @@ QUESTIONS = (
                 "This assumes that the mask always comes after the scores. If it hides a whole"
                 " block, none of the block's scores is needed.",
             ),
-            Choice("36.", "1 for the first block of queries, 2 for the second, and so on up to 8."),
+            Choice(
+                "36.",
+                "That's 1 for the first block of queries, 2 for the second, and so on, up to 8"
+                " for the last.",
+            ),
             Choice(
                 "32: a causal mask hides half.",
                 "This forgets that the blocks on the diagonal are only partly hidden, so they"
@@ -106,8 +114,8 @@ QUESTIONS = (
         (
             Choice(
                 "Less: a finer cut along the keys follows the diagonal more closely.",
-                "The cut follows the last query of each block of 256, and most of these queries"
-                " end well before it.",
+                "Each block of 256 queries reads as far as its last query needs, and most of"
+                " its queries could stop well before that.",
             ),
             Choice(
                 "The same.",
@@ -136,7 +144,7 @@ QUESTIONS = (
             Choice(
                 "Their mean.",
                 "This assumes that both halves have the same weight. But a half that contains a"
-                " large score has more.",
+                " large score has more weight.",
             ),
             Choice(
                 "Their mean, weighted by the numbers of keys.",
@@ -145,8 +153,8 @@ QUESTIONS = (
             ),
             Choice(
                 "Their mean, weighted by each half's sum of exponentials.",
-                "That sum is the half's denominator. Multiplied by it, an output is a sum of"
-                " vectors again.",
+                "That sum is the half's denominator. Multiplying the output by it turns the"
+                " mean back into a sum.",
             ),
             Choice(
                 "They can't: the scores of all keys are needed once more.",
@@ -175,8 +183,8 @@ QUESTIONS = (
             ),
             Choice(
                 "The pair is better, by a factor of about ten.",
-                "The pair is better, but by more: near 10,000, numbers lie 8,192 times as far"
-                " apart as just above 1.",
+                "The pair is better, but by more: near 10,000, neighbouring numbers are 8,192"
+                " times as far apart as they are just above 1.",
             ),
             Choice(
                 "The pair is better, by a factor of hundreds or more.",
@@ -199,17 +207,18 @@ QUESTIONS = (
             ),
             Choice(
                 "The gradients of the block's own keys and values.",
-                "These keys and values meet all the queries in this block, and no other block"
+                "All queries use these keys and values in this block, and no other block"
                 " depends on them.",
             ),
             Choice(
                 "The gradient of the queries.",
-                "A query meets the keys of every block, so its gradient gets a term from each.",
+                "A query is multiplied by the keys of every block, so each block adds a term to"
+                " its gradient.",
             ),
             Choice(
                 "All three, for this block.",
-                "This assumes that queries belong to a block of keys. But every query meets all"
-                " blocks.",
+                "This assumes that queries belong to a block of keys. But every query attends"
+                " to the keys of all blocks.",
                 last=True,
             ),
         ),
@@ -228,8 +237,8 @@ QUESTIONS = (
             ),
             Choice(
                 "Equally fast: the products are the same.",
-                "This assumes that the products take nearly all of the time. The softmax between"
-                " them takes its share too, especially if its table is large.",
+                "This assumes that the products take nearly all of the time. The softmax"
+                " between them takes time too, especially if its table is large.",
             ),
             Choice(
                 "Streaming is slower for short inputs, but faster for long ones.",

@@ -39,8 +39,8 @@ QUESTIONS = (
         (
             Choice(
                 "Steadily, by about the same share in each step.",
-                "This pictures a gradient going down into a single valley. Here two layers first"
-                " have to fit each other.",
+                "This pictures a steady descent into a single valley. But here, two layers"
+                " first have to adapt to each other.",
             ),
             Choice(
                 "Fast at first, then hardly at all, then fast again.",
@@ -73,8 +73,8 @@ QUESTIONS = (
             ),
             Choice(
                 "Nearly always, because one layer is enough to look things up.",
-                "This would need the letter in the key. Here the key that holds the digit doesn't"
-                " hold the letter.",
+                "That would work only if the key contained the letter. Here the key that"
+                " contains the digit doesn't contain the letter.",
             ),
         ),
         right="b",

@@ -10,13 +10,13 @@ QUESTIONS = (
         (
             Choice(
                 "`x.mT`.",
-                "This assumes that a transpose rearranges the memory. The numbers stay where they"
-                " are, and are only read in another order.",
+                "This assumes that a transpose rearranges the memory. The numbers stay where"
+                " they are, and are only read in a different order.",
             ),
             Choice(
                 "`x[1:]`.",
-                "This assumes that a slice is a new array. But it lies in the same memory, and"
-                " only begins one row later.",
+                "This assumes that a slice is a new array. But it uses the same memory, and"
+                " just begins one row later.",
             ),
             Choice(
                 "`x.half()`.",
@@ -39,13 +39,13 @@ QUESTIONS = (
         (
             Choice(
                 "1000, since bfloat16 has the range of float32.",
-                "This considers the range, but not the digits. 1000 is in range, but on the way"
-                " there, 257 doesn't exist in bfloat16.",
+                "This considers the range, but not the digits. 1000 is within the range, but"
+                " the sum would have to pass through 257, which doesn't exist in bfloat16.",
             ),
             Choice(
                 "About 1000, since rounding goes up as often as down.",
-                "This takes rounding for noise. But here every step from 256 on is rounded in the"
-                " same direction, back to 256.",
+                "This treats rounding as noise. But here every step from 256 on is rounded in"
+                " the same direction, back to 256.",
             ),
             Choice(
                 "256.",
@@ -84,8 +84,8 @@ QUESTIONS = (
             ),
             Choice(
                 "1 and 2.",
-                "The 2 is right, but the 1 isn't: without waiting, the first clock stops before"
-                " any work is done.",
+                "The 2 is correct, but the 1 isn't: without waiting, the first clock stops"
+                " before any work is done.",
             ),
         ),
         right="c",
@@ -132,8 +132,8 @@ QUESTIONS = (
             ),
             Choice(
                 "Somewhat longer, since the arithmetic is added to the traffic.",
-                "This adds up the two times. But both run at the same time, so only the longer"
-                " one counts.",
+                "This adds up the two times. But arithmetic and traffic overlap, so only the"
+                " longer of the two counts.",
             ),
             Choice(
                 "No longer.",
@@ -167,8 +167,8 @@ QUESTIONS = (
             ),
             Choice(
                 "Neither. It only saves launches.",
-                "It does save some launches, too. But for long texts, these take next to no time"
-                " compared with the bytes.",
+                "It does save some launches, too. But for long texts, these take next to no"
+                " time compared with moving the bytes.",
                 last=True,
             ),
         ),
@@ -187,7 +187,7 @@ QUESTIONS = (
             ),
             Choice(
                 "The exponentials, since each is a long series of operations.",
-                "In software it would be. Here it's one instruction, on units that give 16"
+                "In software it would be. Here it's one instruction, on units that produce 16"
                 " results per clock cycle.",
             ),
             Choice(
@@ -198,7 +198,7 @@ QUESTIONS = (
             Choice(
                 "Neither, since attention waits for the memory.",
                 "That's true if attention runs step by step. In a fused kernel with n = 8192,"
-                " moving the bytes takes a twentieth of the products' time.",
+                " moving the bytes takes a twentieth of the time that the products take.",
                 last=True,
             ),
         ),
@@ -222,8 +222,9 @@ QUESTIONS = (
             ),
             Choice(
                 "Five times.",
-                "This counts one pass per operation, and one as the minimum. But three of them"
-                " also write everything, and the minimum is one pass to read and one to write.",
+                "This counts one pass per operation and takes a single pass as the minimum. But"
+                " three of them also write everything, and the minimum is one pass to read and"
+                " one to write.",
             ),
             Choice(
                 "Eight times.",
@@ -256,7 +257,7 @@ QUESTIONS = (
             ),
             Choice(
                 "8, 9, 0 and 1.",
-                "This starts again from the beginning. But addresses just go on, into other data.",
+                "This starts again from the beginning. But addresses simply go on into other data.",
             ),
         ),
         right="b",
@@ -294,7 +295,7 @@ QUESTIONS = (
             Choice(
                 "0, since it adds nothing.",
                 "This confuses a score of 0 with a weight of 0. The exponential of 0 is 1, so"
-                " three keys that don't exist take a share.",
+                " three keys that don't exist would get a share of the weight.",
             ),
             Choice(
                 "-inf.", "Its exponential is 0, so it adds nothing to the sum and gets no weight."
@@ -321,13 +322,13 @@ QUESTIONS = (
         (
             Choice(
                 "The same, since the product needs each number as often as before.",
-                "This counts multiplications. But a number that a program loads once now serves"
-                " 16 of them.",
+                "This counts multiplications. But a number that a program loads once is now"
+                " used in 16 of them.",
             ),
             Choice(
                 "A sixteenth.",
-                "For its 256 entries, a program reads 16 rows and 16 columns. One by one, these"
-                " entries would need 256 of each.",
+                "For its 256 entries, a program reads 16 rows and 16 columns. Computed one by"
+                " one, these entries would need 256 of each.",
             ),
             Choice(
                 "A 256th, since there are 256 times fewer programs.",

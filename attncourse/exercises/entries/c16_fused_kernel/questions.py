@@ -19,7 +19,7 @@ QUESTIONS = (
             ),
             Choice(
                 "Everything except reading Q, K, V once and writing the output once.",
-                "This assumes that the next program can use what one program has read. But each"
+                "This assumes that a program can use what another one has read. But each"
                 " program loads its keys and values again.",
             ),
             Choice(
@@ -49,8 +49,8 @@ QUESTIONS = (
             ),
             Choice(
                 "A quarter.",
-                "This confuses the size of one load with everything that is read. The loop goes"
-                " on until the last key.",
+                "This confuses the size of one load with the total amount that is read. The"
+                " loop goes on until the last key.",
             ),
             Choice(
                 "More, by the overlap of the blocks.",
@@ -74,7 +74,7 @@ QUESTIONS = (
             ),
             Choice(
                 "Powers of 2 instead of exp.",
-                "The hardware only has an instruction for powers of 2. For each score, the"
+                "The hardware has an instruction only for powers of 2. For each score, the"
                 " instructions that turn a power of 2 into exp disappear.",
             ),
             Choice(
@@ -136,8 +136,8 @@ QUESTIONS = (
             ),
             Choice(
                 "Longer than with the first queries first.",
-                "Starting with long blocks is as good or better. Here, where most blocks are"
-                " started at once, it changes nothing.",
+                "Starting with long blocks is at least as good as starting with short ones."
+                " Here, where most blocks are started at once, it changes nothing.",
             ),
         ),
         right="c",

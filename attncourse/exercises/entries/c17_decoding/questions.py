@@ -21,13 +21,13 @@ QUESTIONS = (
             ),
             Choice(
                 "By a factor of about 330.",
-                "Each step computes a triangle, in which only one row is new. Over n steps, that"
-                " makes (n + 2) / 3 times as many.",
+                "Each step computes a triangle, in which only one row is new. Over n steps,"
+                " that makes (n + 2) / 3 times as many pairs.",
             ),
             Choice(
                 "By a factor of 1,000.",
-                "This assumes that every step takes as long as the last one. But the first steps"
-                " are short, and a triangle is half of a square.",
+                "This assumes that every step takes as long as the final one. But the first"
+                " steps are short, and a triangle is half of a square.",
             ),
         ),
         right="c",
@@ -40,8 +40,8 @@ QUESTIONS = (
         (
             Choice(
                 "There are 100 times as many.",
-                "The operations grow like that, but so do the bytes. This would be true if the"
-                " number of queries grew with the keys, but there is still only one.",
+                "The operations do grow by this factor, but so do the bytes. This would be true"
+                " if the number of queries grew with the keys, but there is still only one.",
             ),
             Choice(
                 "They stay the same.",
@@ -68,7 +68,7 @@ QUESTIONS = (
             ),
             Choice(
                 "They stay the same.",
-                "There are eight times the operations, and eight caches to read, so the quotient"
+                "There are eight times the operations, and eight caches to read, so the ratio"
                 " doesn't change.",
             ),
             Choice(
@@ -116,13 +116,13 @@ QUESTIONS = (
         (
             Choice(
                 "Four times as long.",
-                "There is four times as much arithmetic, but the arithmetic units spent most of"
-                " their time waiting for the memory.",
+                "There is four times as much arithmetic, but with a single query, the"
+                " arithmetic units spend most of their time waiting for the memory.",
             ),
             Choice(
                 "Twice as long.",
-                "This splits the difference. But the larger of the two times counts, and the"
-                " bytes hardly change.",
+                "This splits the difference. But only the larger of the two times counts, and"
+                " the bytes hardly change.",
             ),
             Choice(
                 "Just as long.",
@@ -147,7 +147,7 @@ QUESTIONS = (
             Choice(
                 "From the target t itself.",
                 "The accepted words already make up a part of t. Drawing from all of t again"
-                " gives too many of the words that the draft proposes too often.",
+                " would yield too many of the words that the draft proposes too often.",
             ),
             Choice(
                 "From the draft d again.",
@@ -230,7 +230,8 @@ QUESTIONS = (
             ),
             Choice(
                 "About 8.",
-                "Only the final page of a text has empty places, about half of it on average.",
+                "Only the last page of a text has empty places: on average, about half of that"
+                " page is empty.",
             ),
             Choice(
                 "About half of its length.",
@@ -239,7 +240,7 @@ QUESTIONS = (
             ),
             Choice(
                 "About 8 on each of its pages.",
-                "A text takes the next page only when the one before is full.",
+                "A text takes the next page only when the previous one is full.",
             ),
         ),
         right="b",

@@ -39,8 +39,8 @@ QUESTIONS = (
             ),
             Choice(
                 "Sending doubles, computing grows fourfold.",
-                "Every query of one part meets every key of the other, so the number of pairs"
-                " grows with the square, but the number of keys doesn't.",
+                "Every query of one part is paired with every key of the other, so the number"
+                " of pairs grows with the square of the length, but the number of keys doesn't.",
             ),
             Choice(
                 "Sending grows fourfold, computing doubles.",
@@ -69,7 +69,7 @@ QUESTIONS = (
             ),
             Choice(
                 "About half.",
-                "The last rank has something to do at each step, and all others wait for it. On"
+                "The last rank has work to do at every step, and all the others wait for it. On"
                 " average, a rank has about half as much to do.",
             ),
             Choice(
@@ -153,7 +153,7 @@ QUESTIONS = (
                 "About 4 times.",
                 "The output after t parts has a share of t / 32 in the final result, so early"
                 " roundings count less. The squares of the errors add up to about 31 / 2 times"
-                " the square of a single error, and the root of 31 / 2 is about 4.",
+                " the square of a single error, and the square root of 31 / 2 is about 4.",
             ),
             Choice(
                 "About 6 times: the square root of the number of roundings.",
@@ -180,8 +180,9 @@ QUESTIONS = (
             ),
             Choice(
                 "The query, and the outputs with their log-sum-exps.",
-                "Each GPU attends over its own keys, and 8 pairs are merged. Sending the keys"
-                " and values instead would take about 16,000 times as many bytes.",
+                "Each GPU attends to its own keys, and the 8 pairs of output and log-sum-exp"
+                " are merged. Sending the keys and values instead would take about 16,000 times"
+                " as many bytes.",
             ),
             Choice(
                 "The scores, so that one GPU can take the softmax.",
@@ -190,7 +191,7 @@ QUESTIONS = (
             ),
             Choice(
                 "Nothing: the GPU with the last positions answers.",
-                "It would answer from only an eighth of the text.",
+                "Its answer would be based on only an eighth of the text.",
             ),
         ),
         right="b",

@@ -20,7 +20,7 @@ QUESTIONS = (
             ),
             Choice(
                 "It becomes a tenth as long.",
-                "This divides by the mean square, but forgets the root.",
+                "This divides by the mean square, but forgets the square root.",
             ),
         ),
         right="b",
@@ -38,7 +38,8 @@ QUESTIONS = (
             ),
             Choice(
                 "After layer 2.",
-                "Before it, the last position hasn't read either noun with the right weight.",
+                "Before that layer, the last position hasn't read either noun with the right"
+                " weight.",
             ),
             Choice(
                 "After layer 3: only the last layer is trained to answer.",
@@ -56,13 +57,13 @@ QUESTIONS = (
         (
             Choice(
                 "1, because normalised vectors have length 1.",
-                "RMSNorm makes the root of the *mean* square 1. So the length is the root of"
-                " 128, and the largest dot product is 128.",
+                "RMSNorm makes the square root of the *mean* square equal to 1. So the length"
+                " is the square root of 128, and the largest dot product is 128.",
             ),
             Choice(
                 "About 11.3, the root of 128.",
-                "Both lengths are the root of 128, so the dot product is at most 128. Divided by"
-                " the root of 128, that's the root of 128.",
+                "Both lengths are the square root of 128, so the dot product is at most 128."
+                " Divided by the square root of 128, that's the square root of 128 again.",
             ),
             Choice(
                 "There is no limit: the dot product depends on the data.",
@@ -103,8 +104,8 @@ QUESTIONS = (
         (
             Choice(
                 "No: in both cases, two layers see everything and pass on what they saw.",
-                "Passing on takes training. This model has put what these questions need from"
-                " far away into one layer, layer 2.",
+                "Passing things on has to be learned in training. This model has put what these"
+                " questions need from far away into one layer, layer 2.",
             ),
             Choice(
                 "Yes: with windows in layers 1 and 3 it stays right, and with the others it fails.",

@@ -10,8 +10,9 @@ QUESTIONS = (
         (
             Choice(
                 "The same number: it's the same product.",
-                "The result is the same. But the brackets hold a million numbers in one case and"
-                " 4,096 in the other, and each of these numbers has to be computed and used.",
+                "The result is the same. But the product in brackets has a million entries in"
+                " one case and 4,096 in the other, and each of these entries has to be computed"
+                " and used.",
             ),
             Choice(
                 "About 16 times as many.",
@@ -25,7 +26,7 @@ QUESTIONS = (
             ),
             Choice(
                 "About 1,000 times as many.",
-                "This takes n² for one of them and n for the other, but forgets the features.",
+                "This takes n² for one order and n for the other, but forgets the features.",
             ),
         ),
         right="b",
@@ -38,11 +39,11 @@ QUESTIONS = (
         (
             Choice(
                 "Yes: Q(KᵀV) gives the same output.",
-                "KᵀV contains all positions, so output 0 would read the whole text.",
+                "KᵀV contains all positions, so output 0 would depend on the whole text.",
             ),
             Choice(
                 "No: the mask has to wait for the table, like the softmax.",
-                "It's true that masking and a matrix product can't be exchanged. But each output"
+                "It's true that masking and a matrix product can't be swapped. But each output"
                 " only needs the products up to its own position, and these can be added up.",
             ),
             Choice(
@@ -112,8 +113,8 @@ QUESTIONS = (
         (
             Choice(
                 "The same number: they're only grouped.",
-                "The products with the state are the same. But within a chunk, each query also"
-                " meets each key.",
+                "The products with the state are the same. But within a chunk, each query is"
+                " also multiplied by each key.",
             ),
             Choice(
                 "Twice as many.",
@@ -122,8 +123,8 @@ QUESTIONS = (
             ),
             Choice(
                 "64 times as many.",
-                "That's what the whole table would need, n / d. A small table has only 64 keys per"
-                " query.",
+                "That factor, n / d, is what the whole table would need. A small table has only"
+                " 64 keys per query.",
             ),
         ),
         right="b",
@@ -185,7 +186,7 @@ QUESTIONS = (
             Choice(
                 "More: it corrects errors.",
                 "It corrects the error only under the newest key. But each correction also"
-                " changes what lies under the older keys.",
+                " changes what is stored under the older keys.",
             ),
             Choice(
                 "The same number: without repeated names, there's nothing to subtract.",
