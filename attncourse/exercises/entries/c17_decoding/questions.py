@@ -202,7 +202,7 @@ QUESTIONS = (
         (
             Choice(
                 "It falls a little: the parts are shorter.",
-                "Each program is shorter by about a sixteenth. But now there are 136 of them for"
+                "Each program is shorter by a seventeenth. But now there are 136 of them for"
                 " 132 processors.",
             ),
             Choice(
