@@ -241,12 +241,28 @@ def test_what_is_no_input_is_told_in_a_sentence(name, args, named, said):
     [
         (SCORES, ([[1000, 0], [0, 1]],), "two numbers are enough, and yours has 4."),
         (SCORES, ([[0.5], [-746]],), "A simpler input does it too: two whole numbers will do."),
-        (SCORES, ([[0], [-746]],), "they are at most 373 in size, and yours reach 746."),
+        (
+            SCORES,
+            ([[0], [-746]],),
+            "with as many numbers. Its largest is 373 in size, and yours is 746.",
+        ),
         (SCORES, ([[-373], [373]],), "as small as it gets"),
-        ("safe_division", ([800],), "they are at most 7 in size, and yours reach 800."),
-        ("two_blocks", ([1, 0, -1], 1), "sizes add up to 2, and those of yours to 3."),
+        (
+            "safe_division",
+            ([800],),
+            "with as many numbers. Its largest is 7 in size, and yours is 800.",
+        ),
+        (
+            "two_blocks",
+            ([1, 0, -1], 1),
+            "The sizes of its numbers add up to 2, and the sizes of yours to 3.",
+        ),
         ("two_blocks", ([1, 0, 0], 1), "as small as it gets"),
-        ("soft_target", ([0], [2]), "they are at most 0 in size, and yours reach 2."),
+        (
+            "soft_target",
+            ([0], [2]),
+            "with as many numbers. Its largest is 0 in size, and yours is 2.",
+        ),
     ],
 )
 def test_a_smaller_input_is_told_by_what_makes_it_smaller(name, args, said):
@@ -729,7 +745,7 @@ def test_each_listing_has_repairs_of_both_kinds():
 )
 def test_any_right_form_is_accepted(name, line, new):
     said, listing = plain(repaired(name, line, new)), listings()[name]
-    assert said.startswith(f"{name}: repaired. With your line, the listing"), said
+    assert said.startswith(f"{name}: repaired. With your line, the listing is right on all"), said
     assert listing.page.prose("Why") in said
     assert ("We had another line in mind" in said) == (line != listing.line)
 

@@ -305,14 +305,17 @@ def test_rounding_errors_alone_prove_no_mistake():
         (
             "kv_cache_bytes",
             lambda batch, n, n_layers, h_kv, d_head, itemsize: batch * n * h_kv * d_head * itemsize,
-            "What the first mistake does on its own: Only one array is counted",
+            (
+                "What the first mistake does on its own: Only one array is counted, so the answer"
+                " is half"
+            ),
         ),
         (
             "attention_flops",
             lambda n_q, n_k, d_k, d_v: n_q * n_k * d_k * d_v,
             (
                 "The mistake: either multiply-add counted as 1 with d_k times d_v, or products"
-                " multiplied with brackets missing"
+                " multiplied with brackets missing around d_k + d_v"
             ),
         ),
     ],

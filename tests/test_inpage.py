@@ -138,7 +138,10 @@ def test_a_cell_that_imports_all_that_it_uses_waits_for_none_above(session):
 def test_problems_are_broken_and_repaired_in_a_page(session):
     for call, said in (
         ('expose("safe_division", [-7])', "safe_division: exposed, by 0.0011, by an input of"),
-        ('repair("slots", 17, "n = at + 1")', "slots: repaired. With your line, the"),
+        (
+            'repair("slots", 17, "n = at + 1")',
+            "slots: repaired. With your line, the listing is right on all 4",
+        ),
         ('repair("slots", 17, "n = exit()")', "It calls exit()"),
         ('achieve("tile_sizes", 128, 128, 2)', "traffic: 66 MiB, wanted at most 40 MiB: 26 too"),
         ('order("delta_from_output", "b")', "Line b is false. With one feature"),

@@ -681,7 +681,9 @@ def test_after_an_answer_that_changed_the_library_a_right_one_is_right(ready):
     ):
         ready.check(f"import numpy as np\n{change}\n{RIGHT}")
         assert ready.check(RIGHT).startswith("softmax: correct.")
-    assert "softmax: correct." not in ready.check(answer("np.exp = np.cos\nreturn np.exp(scores)"))
+    assert ready.check(answer("np.exp = np.cos\nreturn np.exp(scores)")).startswith(
+        "softmax: not yet."
+    )
     assert ready.check(RIGHT).startswith("softmax: correct.")
 
 

@@ -200,14 +200,12 @@ def _compared(inputs, least):
         )
     if own[1] > best[1]:
         return f"A simpler input does it too: {_counted(best[0], 'whole number')} will do."
-    lead = "A smaller input does it too, with as many numbers:"
+    lead = "A smaller input does it too, with as many numbers."
     if own[2] > best[2]:
-        return (
-            f"{lead} they are at most {number(best[2])} in size, and yours reach {number(own[2])}."
-        )
+        return f"{lead} Its largest is {number(best[2])} in size, and yours is {number(own[2])}."
     return (
-        f"{lead} some of them are closer to 0. Their sizes add up to {number(best[3])}, and those"
-        f" of yours to {number(own[3])}."
+        f"{lead} The sizes of its numbers add up to {number(best[3])}, and the sizes of yours to"
+        f" {number(own[3])}."
     )
 
 

@@ -765,12 +765,11 @@ def tells(matcher, leftover, aspect):
     if not others:
         return True
     failures = [s.failure for s in others] + [matcher.seen[k].failure for k in own]
-    if all(f and f.family == "shape" and f.cause != "bounds" for f in failures):
+    stopped = all(failure and failure.family == "shape" for failure in failures)
+    if stopped and all(failure.cause != "bounds" for failure in failures):
         return True
     return aspect == LEADING and (
-        all(axes(s) != 2 for s in others)
-        or all(misshapen(matcher, k) for k in own)
-        or all(f and f.family == "shape" for f in failures)
+        stopped or all(axes(s) != 2 for s in others) or all(misshapen(matcher, k) for k in own)
     )
 
 

@@ -44,26 +44,15 @@ def numerical_gradient(function, x, step):
     return signed
 
 
-def moved_along(function, x, at):
-    """The function of how far the entry is moved."""
+def moved_along(function, x, at, kept=1):
+    """The function of how far the entry is moved or, if nothing is kept of it, of its value."""
 
     def moved_by(change):
         moved = x.copy()
-        moved[at] += change
+        moved[at] = kept * moved[at] + change
         return function(moved)
 
     return moved_by
-
-
-def set_to(function, x, at):
-    """The function of what the entry is replaced by; f(0) stays the value at x."""
-
-    def set_by(change):
-        moved = x.copy()
-        moved[at] = change
-        return function(moved)
-
-    return set_by
 
 
 # by what a step that is relative to an entry is multiplied

@@ -174,8 +174,8 @@ QUESTIONS = (
         (
             Choice(
                 "2 KiB.",
-                "That's 8 heads of 128 numbers with 2 bytes each, so it counts only the keys,"
-                " and only those of a single layer.",
+                "That's 8 heads of 128 numbers with 2 bytes each, so it counts only the keys of"
+                " a single layer.",
             ),
             Choice(
                 "4 KiB.",
