@@ -142,14 +142,57 @@ window.bookPages = (() => {
       ? [`named ${JSON.stringify(short(name))} over the text ${JSON.stringify(short(text))}`] : [];
   });
 
+  // Of all texts that look alike on alike ground one is enough: axe takes longer over the
+  // contrast of thousands of them than over everything else.
+  const ground = (element) => {
+    const found = [];
+    for (let e = element; e; e = e.parentElement) {
+      const { backgroundColor: colour, backgroundImage: image, opacity, position } = getComputedStyle(e);
+      found.push(opacity, /absolute|fixed|sticky/.test(position) ? `${e.tagName} ${e.className}` : "");
+      if (colour !== "rgba(0, 0, 0, 0)" || image !== "none") found.push(colour, image);
+      if (/^rgb\(/.test(colour) && image === "none") break;
+    }
+    return found.join(" ");
+  };
+  const unlike = (within) => {
+    const walker = document.createTreeWalker(within === document ? document.body : within,
+      NodeFilter.SHOW_TEXT);
+    const found = new Map();
+    while (walker.nextNode()) {
+      const e = walker.currentNode.parentElement;
+      if (!walker.currentNode.data.trim() || !e.checkVisibility()) continue;
+      const { color, fontSize, fontWeight, textShadow, textDecoration } = getComputedStyle(e);
+      const around = e.closest("a") ? getComputedStyle(e.closest("a").parentElement).color : "";
+      const look = [color, fontSize, fontWeight, textShadow, textDecoration, around, ground(e)].join("; ");
+      if (!found.has(look)) found.set(look, e);
+    }
+    return [...found.values()];
+  };
+  const COLOURS = ["color-contrast", "link-in-text-block"];
+  const off = (rules) => Object.fromEntries(rules.map((rule) => [rule, { enabled: false }]));
+  const violations = async (context, options) =>
+    (await axe.run(context, { resultTypes: ["violations"], preload: false, ...options })).violations
+      .map((v) => `axe ${v.id}: ${v.help} (${v.nodes.length}x, first ${short(v.nodes[0].html, 100)})`);
+  const colours = async (context = document) => {
+    const texts = unlike(context);
+    return texts.length ? violations({ include: texts }, { runOnly: COLOURS }) : [];
+  };
   const accessibility = async (context = document) => {
     // What comes and goes under a pointer, and here by the check's own clicks.
     all(".tooltip").forEach((tip) => tip.remove());
-    const found = await axe.run(context, { resultTypes: ["violations"], preload: false,
-      rules: { "label-content-name-mismatch": { enabled: true } } }); // experimental: off otherwise
-    return [...misnamed(context), ...found.violations
-      .map((v) => `axe ${v.id}: ${v.help} (${v.nodes.length}x, first ${
-        short(v.nodes[0].html, 100)})`)];
+    return [...misnamed(context), ...await violations(context, { rules: { ...off(COLOURS),
+      "label-content-name-mismatch": { enabled: true } } }), // experimental: off otherwise
+    ...await colours(context)];
+  };
+  // A slide alone: axe goes through all that a page holds, shown or not, each time.
+  const accessibilityOfSlide = async () => {
+    const current = Reveal.getCurrentSlide();
+    const others = Reveal.getSlides().filter((slide) => slide !== current)
+      .map((slide) => [slide, document.createComment("")]);
+    others.forEach(([slide, place]) => slide.replaceWith(place));
+    try { return await accessibility(); } finally {
+      others.forEach(([slide, place]) => place.replaceWith(slide));
+    }
   };
 
   const links = () => [...document.links].map((link) => link.href);
@@ -271,5 +314,5 @@ window.bookPages = (() => {
   };
 
   return { formulas, wordless, sideways, cutOff, cutFormulas, hidden, watchFocus, unreached,
-    badCopies, accessibility, links, count, slides, showSlide, badSizes, badWords, earlyAnswers };
+    badCopies, accessibility, accessibilityOfSlide, colours, links, count, slides, showSlide, badSizes, badWords, earlyAnswers };
 })();

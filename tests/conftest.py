@@ -1,7 +1,5 @@
 """The same tests for every implementation."""
 
-import functools
-import inspect
 import os
 import time
 from unittest.mock import patch
@@ -17,29 +15,12 @@ if not torch.cuda.is_available():
 from helpers import FORKS_CI, HAS_DEVICE, HAS_INTERPRETER, TRITON_DTYPES  # noqa: E402
 from served import address, chromium, folder, page  # noqa: E402, F401
 
+from attncourse.exercises.families.triton_launches import quicker_interpreter  # noqa: E402
 from attnlib import api, online_numpy, online_torch, threads  # noqa: E402
 
 if HAS_INTERPRETER:
-    # At each call of a kernel's helper the interpreter looks for builtins among all that Triton's
-    # modules hold, a third
-    # of its time. Which names those are never changes.
-    from triton.runtime import interpreter
-
-    @functools.cache
-    def builtins_of(package):
-        return [
-            name
-            for name, member in inspect.getmembers(package)
-            if interpreter.tl.core.is_builtin(member)
-        ]
-
-    def patch_builtin(package, builder, scope):
-        for name in builtins_of(package):
-            member = getattr(package, name)
-            if interpreter.tl.core.is_builtin(member):
-                interpreter._patch_attr(package, name, member, builder, scope)
-
-    interpreter._patch_builtin = patch_builtin
+    for owner, name, value in quicker_interpreter():
+        setattr(owner, name, value)
 
 # Blocks so small that the tests' problems have several, and threads for all of them.
 SMALL_BLOCKS = {

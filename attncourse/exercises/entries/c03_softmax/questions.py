@@ -140,8 +140,8 @@ QUESTIONS = (
     ),
     Question(
         "ninety_nine",
-        "There are two keys. The first has weight 0.9, because its score is 2.2 above the other"
-        " score. How far above must it be for a weight of 0.99?",
+        "There are two keys. The first has weight 0.9, because its score is 2.2 higher than the"
+        " other one. How large must the difference be for a weight of 0.99?",
         (
             Choice(
                 "About 2.4: a tenth more, like the weight.",

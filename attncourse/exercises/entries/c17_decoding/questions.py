@@ -230,7 +230,7 @@ QUESTIONS = (
             ),
             Choice(
                 "About 8.",
-                "Only the last page of a text has empty places: on average, about half of that"
+                "Of a text's pages, only the last has empty places: on average, about half of that"
                 " page is empty.",
             ),
             Choice(
@@ -240,7 +240,7 @@ QUESTIONS = (
             ),
             Choice(
                 "About 8 on each of its pages.",
-                "A text takes the next page only when the previous one is full.",
+                "A text takes a new page only when its previous one is full.",
             ),
         ),
         right="b",
