@@ -683,7 +683,7 @@ WRONG = {
         (9, "delta = (grad_out * x).sum(axis=1, keepdims=True)", "doesn't belong to delta"),
         (9, "delta = 0", "test input 1 of 4: 1 query and 1 key, d = 1."),
         (8, "out = weights @ value", "Line 8 is right: the layer adds"),
-        (12, "grad_x = scale * grad_scores @ key", "x reaches out in two ways"),
+        (12, "grad_x = scale * grad_scores @ key", "x affects the output in two ways"),
     ),
     "heads_on_gpus": (
         (13, "total += part", "Now the bias is gone."),
