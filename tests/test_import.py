@@ -1,6 +1,7 @@
 """What an import brings in, and what it does not."""
 
 import ast
+import functools
 import graphlib
 import subprocess
 import sys
@@ -95,6 +96,7 @@ def test_public_names():
 # --- who imports whom ---
 
 
+@functools.cache
 def modules():
     """{name: path} of every file of both packages; a folder's own name is that of its
     __init__.py.

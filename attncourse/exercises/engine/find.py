@@ -1,30 +1,48 @@
-"""Finds the exercises: entries/cNN_subject/NAME.py holds one of them as EXERCISE."""
+"""Finds the exercises: entries/cNN_subject/NAME.py holds one of them as EXERCISE, and NAME.md
+beside it is its page.
+"""
 
 import functools
 import importlib
-import pkgutil
+from collections.abc import Mapping
+from pathlib import Path
 
 from .. import entries
 
 
+class Exercises(Mapping):
+    """All exercises by name, in the order of the book: by chapter, and within a chapter by their
+    place. An exercise is loaded when it is asked for, so that a check needn't load them all.
+    """
+
+    def __init__(self):
+        pages = Path(entries.__file__).parent.glob("c[0-9][0-9]_*/*.md")
+        self.folders = {
+            page.stem: page.parent.name for page in pages if page.with_suffix(".py").exists()
+        }
+
+    @functools.cached_property
+    def in_order(self):
+        place = lambda name: (self[name].chapter, self[name].place, name)
+        return sorted(self.folders, key=place)
+
+    def __contains__(self, name):
+        return name in self.folders
+
+    def __getitem__(self, name):
+        folder = self.folders[name]
+        module = importlib.import_module(f"{entries.__name__}.{folder}.{name}")
+        module.EXERCISE.chapter = int(folder[1:3])
+        return module.EXERCISE
+
+    def __iter__(self):
+        return iter(self.in_order)
+
+    def __len__(self):
+        return len(self.folders)
+
+
 @functools.cache
 def exercises():
-    """All exercises by name, in the order of the book: by chapter, and within a chapter by their
-    place.
-    """
-    found = sorted(_found(), key=lambda exercise: (exercise.chapter, exercise.place, exercise.name))
-    return {exercise.name: exercise for exercise in found}
-
-
-def _found():
-    for folder in _modules(entries):
-        for module in _modules(folder):
-            exercise = getattr(module, "EXERCISE", None)
-            if exercise is not None:
-                exercise.chapter = int(folder.__name__.rpartition(".c")[2][:2])
-                yield exercise
-
-
-def _modules(package):
-    for found in pkgutil.iter_modules(package.__path__):
-        yield importlib.import_module(f"{package.__name__}.{found.name}")
+    """All exercises by name, in the order of the book."""
+    return Exercises()
