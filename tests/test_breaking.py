@@ -669,7 +669,7 @@ WRONG = {
             "scores = np.where(real[..., None], scores, -np.inf)",
             "are the same as with the old line. It's still wrong on test input 1 of 12: texts",
         ),
-        (6, "real = position <= lengths[:, None]", "Line 6 is right: entry (b, j) is True"),
+        (6, "real = position <= lengths[:, None]", "Line 6 is right: entry (b, j) of real is True"),
         (9, "powers = np.exp(scores) + 1", "Line 9 is right: all exponents"),
         (
             9,
@@ -691,11 +691,11 @@ WRONG = {
         (7, "for w_q, w_k, w_v, w_o in heads[rank:]:", "Line 7 is right: each GPU takes"),
     ),
     "turned_pairs": (
-        (7, "angle = np.concatenate([angle, -angle], axis=1)", "turn by the same angle"),
+        (7, "angle = np.concatenate([angle, -angle], axis=1)", "rotate by the same angle"),
         (7, "angle = np.repeat(angle, 2, axis=-1)[:, :d]", "are the same as with the old line"),
         (7, "angle = np.tile(angle, (2, 1))", "could not be broadcast together"),
         (7, "angle = 0 * np.tile(angle, 2)", "test input 1 of 5: n = 2, d = 2, base = 100."),
-        (5, "speed = base ** (-np.arange(0, d, 2) / d / 2)", "already holds the 2i"),
+        (5, "speed = base ** (-np.arange(0, d, 2) / d / 2)", "already holds the numbers 2i"),
         (11, "partner = np.concatenate([second, -first], axis=1)", "Line 11 is right"),
     ),
     "delta_in_blocks": (

@@ -55,7 +55,7 @@ NOT_YET = (  # of proofs in the order of RIGHT, without or with these lines
     ("shift_both_ways", "shift numerator denominator same equal", "shift isn't proved yet."),
     ("shift_both_ways", "wrong_0 shift", "left side is 1 and the right side is 2"),
     ("shift_both_ways", "wrong_1 wrong_2", "Leave them out, and then look at"),
-    ("grouping_of_pairs", "left largest", "so M has to be named"),
+    ("grouping_of_pairs", "left largest", "so M first has to be defined"),
     (
         "grouping_of_pairs",
         "largest left left_done right right_done equal",
