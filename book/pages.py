@@ -212,8 +212,9 @@ async def on_every_view(page, report, view, axe="accessibility"):
 async def unreached(page):
     """What the Tab key does not reach when it is pressed all through the page."""
     count = await ask(page, "watchFocus")
-    for _ in range(3):  # what scrolls takes the focus too, and is not counted
-        for _ in range(count + 10):
+    # What scrolls takes the focus too, and is not counted.
+    for presses in (count, *[50] * (2 + count // 25)):
+        for _ in range(presses):
             await page.keyboard.press("Tab")
         missing = await ask(page, "unreached")
         if not missing:
