@@ -194,7 +194,7 @@ def two_copies():
         run=statements.run,
         remember=statements.remember,
         grade=grading.grade,
-        exercises=find.exercises(),
+        exercises=dict(find.exercises()),  # a copy that holds all of them
         kinds=kinds.kinds(),
         Judged=problem_pages.Judged,
         limit=limit,

@@ -20,6 +20,7 @@ class Exercises(Mapping):
         self.folders = {
             page.stem: page.parent.name for page in pages if page.with_suffix(".py").exists()
         }
+        self.loaded = {}
 
     @functools.cached_property
     def in_order(self):
@@ -30,10 +31,12 @@ class Exercises(Mapping):
         return name in self.folders
 
     def __getitem__(self, name):
-        folder = self.folders[name]
-        module = importlib.import_module(f"{entries.__name__}.{folder}.{name}")
-        module.EXERCISE.chapter = int(folder[1:3])
-        return module.EXERCISE
+        if name not in self.loaded:
+            folder = self.folders[name]
+            module = importlib.import_module(f"{entries.__name__}.{folder}.{name}")
+            module.EXERCISE.chapter = int(folder[1:3])
+            self.loaded[name] = module.EXERCISE
+        return self.loaded[name]
 
     def __iter__(self):
         return iter(self.in_order)
