@@ -160,10 +160,14 @@ window.bookPages = (() => {
     const found = new Map();
     while (walker.nextNode()) {
       const e = walker.currentNode.parentElement;
-      if (!walker.currentNode.data.trim() || !e.checkVisibility()) continue;
+      // What axe passes over may not stand for others: hidden, disabled, a single letter, a sign.
+      if (!/[\p{L}\p{N}][^]*[\p{L}\p{N}]/u.test(walker.currentNode.data) || !shown(e)) continue;
       const { color, fontSize, fontWeight, textShadow, textDecoration } = getComputedStyle(e);
       const around = e.closest("a") ? getComputedStyle(e.closest("a").parentElement).color : "";
-      const look = [color, fontSize, fontWeight, textShadow, textDecoration, around, ground(e)].join("; ");
+      const passed = [":disabled, [aria-disabled=true], label", "[aria-hidden=true]"].map((kind) =>
+        e.closest(kind)?.tagName).concat(e.getBoundingClientRect().width < 2);
+      const look = [color, fontSize, fontWeight, textShadow, textDecoration, around, passed,
+        ground(e)].join("; ");
       if (!found.has(look)) found.set(look, e);
     }
     return [...found.values()];
@@ -314,5 +318,6 @@ window.bookPages = (() => {
   };
 
   return { formulas, wordless, sideways, cutOff, cutFormulas, hidden, watchFocus, unreached,
-    badCopies, accessibility, accessibilityOfSlide, colours, links, count, slides, showSlide, badSizes, badWords, earlyAnswers };
+    badCopies, accessibility, accessibilityOfSlide, colours, links, count, slides, showSlide,
+    badSizes, badWords, earlyAnswers };
 })();
