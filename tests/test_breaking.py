@@ -641,7 +641,7 @@ RIGHT = {
 }
 WRONG = {
     "half_sum": (
-        (5, "total = np.ones(rows)", "It begins with 1"),
+        (5, "total = np.ones(rows)", "The sum starts at 1"),
         (5, "total = np.zeros(rows, np.float16)", "Now each sum is rounded to float16"),
         (5, "total = np.zeros(rows, dtype=int)", "It stops with an error."),
         (7, "part = scores[:, start : start + chunk]", "Line 7 is right: the chunk is converted"),

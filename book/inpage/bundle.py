@@ -69,13 +69,14 @@ def sent(path):
     return b"import torch\n" if needs_torch else content
 
 
-# Modules that commands, builds and marking import, but nothing that runs in a page.
+# What commands, builds and marking use, but nothing that runs in a page.
 ONLY_ELSEWHERE = {
     "catalogue.py",
     "cpu.py",
     "duel.py",
     "find_head.py",
     "kinds.py",
+    "language_seeds.json",
     "linear.py",
     "transformers_models.py",
     "writing.py",
