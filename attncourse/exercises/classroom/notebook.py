@@ -194,7 +194,7 @@ def two_copies():
         run=statements.run,
         remember=statements.remember,
         grade=grading.grade,
-        exercises=dict(find.exercises()),  # a copy that holds all of them
+        exercises=dict(find.exercises()),  # loaded now: later, an import finds the other copy
         kinds=kinds.kinds(),
         Judged=problem_pages.Judged,
         limit=limit,

@@ -147,8 +147,8 @@ def _builtins_of(package):
 
 
 def quicker_interpreter():
-    """[(owner, name, value)] that make the interpreter leave out what changes no result: half of
-    its time.
+    """[(owner, name, value)] that make the interpreter leave out what changes no result: a
+    third to a half of its time.
 
     At each call of a kernel's helper it looks for builtins among all that Triton's modules hold;
     which names those are never changes. And for each sum and product of int32 it works out
@@ -156,18 +156,20 @@ def quicker_interpreter():
     """
     from triton.runtime import interpreter
 
-    def patch_builtin(package, builder, scope):
+    def patch_builtin(package, *others):  # the builder, and in newer versions a scope
         for name in _builtins_of(package):
             member = getattr(package, name)
             if interpreter.tl.core.is_builtin(member):
-                interpreter._patch_attr(package, name, member, builder, scope)
+                interpreter._patch_attr(package, name, member, *others)
 
-    builder = interpreter.interpreter_builder
-    found = [(interpreter, "_patch_builtin", patch_builtin)]
-    if not builder.options.debug:
-        options = dataclasses.replace(builder.options, sanitize_overflow=False)
+    found, builder = [], interpreter.interpreter_builder
+    if hasattr(interpreter, "_patch_builtin") and hasattr(interpreter, "_patch_attr"):
+        found.append((interpreter, "_patch_builtin", patch_builtin))
+    options = getattr(builder, "options", None)
+    if getattr(options, "sanitize_overflow", False) and not options.debug:
+        options = dataclasses.replace(options, sanitize_overflow=False)
         found.append((builder, "options", options))
-    return [(owner, name, value) for owner, name, value in found if hasattr(owner, name)]
+    return found
 
 
 def _interpreter_guarded():
