@@ -58,6 +58,7 @@ def _cases():
         tiny("one feature", [2], [[1], [3]], [[4, 8, 1], [0, 2, 6]]),
         tiny(HUGE, [100], [[100], [99], [0]], three),
         tiny(HUGE, [-100], [[100], [101], [102]], three),
+        tiny(HUGE, [100], [[-100], [-99], [1]], three),
         tiny(HUGE, [100, 0], [[0, 1], [0, 2], [0, 3]], three),
         tiny(HUGE, [1000], [[1]] * 10 + [[0]], [[n] for n in range(11)]),
         tiny(FLOAT32, [1, 2], [[3, 4], [1, 0]], [[2, 4], [1, 1]], dtype=np.float32),
