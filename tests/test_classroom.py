@@ -1531,11 +1531,9 @@ def level_of(code, name="softmax"):
 
 OWN_REFERENCE = """\
 from attncourse.exercises.engine.find import exercises
-from types import SimpleNamespace
 def softmax(scores, axis=-1):
     exercise = exercises()["softmax"]
-    return exercise.answer(SimpleNamespace(dtype='', **exercise.steps),
-                           scores, axis).astype(scores.dtype)"""
+    return exercise.answer({}, '', scores, axis).astype(scores.dtype)"""
 PREDICTED = """\
 from attncourse.exercises.engine.find import exercises
 def softmax(scores, axis=-1):

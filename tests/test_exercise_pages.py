@@ -5,6 +5,7 @@ that is wrong.
 import importlib.util
 import itertools
 import tomllib
+from collections import Counter
 
 import numpy as np
 import pytest
@@ -13,6 +14,7 @@ from attncourse.exercises import pages
 from attncourse.exercises.engine import changes
 from attncourse.exercises.engine.find import exercises
 from attncourse.exercises.engine.problem_pages import pages as problem_pages
+from attncourse.exercises.engine.prove import pairs_of
 from attncourse.exercises.model import as_arrays, fresh_copy
 from attncourse.exercises.reference import Wrong
 from book.inpage.bundle import sources
@@ -324,4 +326,30 @@ def test_steps_are_called_in_the_function_itself():
                 expected = function(*args)
             found = exercise.apply((), case, args)
             for part, wanted in zip(as_arrays(found), as_arrays(expected), strict=True):
+                np.testing.assert_array_equal(part, wanted, exercise.name)
+
+
+def test_a_prediction_is_the_same_wherever_it_begins():
+    """What mistakes make of a case doesn't change if the lines before them are computed once for
+    all.
+    """
+    for exercise in exercises().values():
+        if exercise.cannot_check():
+            continue
+        made = Counter(name for step in exercise.steps for name in step.split(", "))
+        after = {f"{name} after" for name, times in made.items() if times > 1}
+        twice = [pair for pair in pairs_of(exercise) if after & {*exercise._changes(pair)}]
+        hypotheses = [*list(exercise.hypotheses(1))[::4], *pairs_of(exercise, 12), *twice[::5]]
+        for hypothesis, index in itertools.product(hypotheses, {0, exercise.screen()}):
+            found = exercise.predict(hypothesis, index)
+            case = exercise.all_cases()[index]
+            try:
+                with np.errstate(all="ignore"):
+                    whole = exercise.apply(hypothesis, case, fresh_copy(case.args, wide=True))
+            except Exception as error:
+                assert found.text == str(error), (exercise.name, hypothesis)
+                continue
+            for part, wanted in zip(found, as_arrays(whole), strict=True):
+                wanted = exercise._narrow(wanted, case)
+                assert part.dtype == wanted.dtype and part.shape == wanted.shape
                 np.testing.assert_array_equal(part, wanted, exercise.name)

@@ -10,10 +10,10 @@ import itertools
 import re
 from dataclasses import dataclass, field, replace
 from hashlib import sha256
-from types import SimpleNamespace
 
 import numpy as np
 
+MOST_KEPT = 5000  # what is known in the middle of a reference, for how many hypotheses and cases
 PLAIN = "ordinary input"
 SQUARE = "equal sizes"
 LEADING = "leading axes"
@@ -271,6 +271,7 @@ class Exercise:
 
     def __post_init__(self):
         self._alike, self._shown = functools.cache(self._alike), functools.cache(self._shown)
+        self._place = functools.cache(self._place)
         self.forget()
         for mistake in (
             self.mistakes if isinstance(self.mistakes, tuple) else ()
@@ -283,7 +284,7 @@ class Exercise:
     def forget(self):
         """Drop what was computed for its cases; it is computed again when it is needed."""
         self._cases, self._predictions, self._hypotheses, self._groups = None, {}, {}, {}
-        self._alike_parts = {}
+        self._alike_parts, self._known = {}, {}
         self._alike.cache_clear()
         self._shown.cache_clear()
 
@@ -348,6 +349,10 @@ class Exercise:
         plain = [i for i, case in enumerate(cases) if case.aspect == PLAIN] or range(len(cases))
         return max(plain, key=lambda i: cases[i].size)
 
+    @functools.cached_property
+    def _screen(self):
+        return self.screen()
+
     def hypotheses(self, size):
         """All sets of `size` mistakes that compose, each a tuple of (mistake, variant) numbers."""
         if size not in self._hypotheses:
@@ -409,14 +414,15 @@ class Exercise:
         """
         found = self._predictions.get((hypothesis, index, wide))
         if found is None:
-            found = self._predict(hypothesis, self.all_cases()[index], wide)
+            found = self._predict(hypothesis, index, wide)
             self._predictions[hypothesis, index, wide] = found
         return found
 
-    def _predict(self, hypothesis, case, wide):
+    def _predict(self, hypothesis, index, wide):
+        case = self.all_cases()[index]
         try:
             with np.errstate(all="ignore"):
-                parts = as_arrays(self.apply(hypothesis, case, fresh_copy(case.args, wide)))
+                parts = as_arrays(self._computed(hypothesis, index, wide))
                 return self._once(tuple(self._narrow(part, case) for part in parts))
         except Exception as error:
             failure = Failure(type(error).__name__, str(error))
@@ -443,12 +449,49 @@ class Exercise:
 
     def apply(self, hypothesis, case, args):
         """Run the changed reference on the arguments as they are."""
-        steps = {"dtype": case.dtype, **self.steps}  # an argument of this name is a step
-        for i, j in hypothesis:
-            steps.update(self.mistakes[i].variants[j])
-        if "answer" in steps:
-            return steps["answer"](*args)
-        return self.answer(SimpleNamespace(**steps), *args)
+        changes = self._changes(hypothesis)
+        if "answer" in changes:
+            return changes["answer"](*args)
+        return self.answer(changes, case.dtype, *args)
+
+    def _changes(self, hypothesis):
+        """{step: function} of the steps that these mistakes replace."""
+        return {
+            step: run for i, j in hypothesis for step, run in self.mistakes[i].variants[j].items()
+        }
+
+    def _computed(self, hypothesis, index, wide):
+        """What the changed reference returns for a case. It goes on where the first of the mistakes
+        changes something; on the screen, which all hypotheses meet, where the last of them does.
+        """
+        reference, case = getattr(self.answer, "__self__", None), self.all_cases()[index]
+        places = [self._place(member) for member in hypothesis if reference]
+        place = (max if index == self._screen else min)(places, default=0)
+        if place:
+            others = tuple(member for member, at in zip(hypothesis, places) if at < place)
+            known = self._known_before(place, others, index, wide)
+            if known is not None:
+                try:
+                    return reference.go_on(place, self._changes(hypothesis), known)
+                except ValueError as error:  # it writes into what others still need
+                    if "read-only" not in str(error):
+                        raise
+        return self.apply(hypothesis, case, fresh_copy(case.args, wide))
+
+    def _place(self, member):
+        """The statement of the reference that a mistake changes first."""
+        return self.answer.__self__.place(self._changes([member]))
+
+    def _known_before(self, place, hypothesis, index, wide):
+        key = place, hypothesis, index, wide
+        if key not in self._known:
+            if len(self._known) >= MOST_KEPT:
+                self._known.clear()
+            case = self.all_cases()[index]
+            self._known[key] = self.answer.__self__.known_before(
+                place, self._changes(hypothesis), case.dtype, *fresh_copy(case.args, wide)
+            )
+        return self._known[key]
 
 
 def fresh_copy(args, wide, change=np.asarray):

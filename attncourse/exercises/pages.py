@@ -329,6 +329,7 @@ def variants(line, scope, reference, numbers=None):
         raise Wrong(f'"{code}" is no Python') from None
 
 
+@functools.cache
 def unrolled(line):
     """(code, [(names, values)]) of "code for names in values for ...": each repetition stands after
     those it may use.

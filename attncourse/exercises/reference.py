@@ -11,6 +11,7 @@ import builtins
 import copy
 import functools
 import inspect
+import itertools
 import math
 import re
 from pathlib import Path
@@ -40,7 +41,7 @@ class Line:
     def __call__(self, known):
         if self.run is None:
             self.run = eval(
-                compiled(ast.unparse(self.expression), (*self.reads, *self.numbers)), self.scope
+                compiled(source_of(self.expression), (*self.reads, *self.numbers)), self.scope
             )
         made = self.run(*[known[name] for name in self.reads], **self.numbers)
         return made if self.part is None else made[self.part]
@@ -52,11 +53,15 @@ class Line:
         )
 
 
+source_of = functools.cache(ast.unparse)  # of a node, which is parsed once
+
+
 @functools.cache
 def compiled(source, parameters):
     return compile(f"lambda {', '.join(parameters)}: ({source})", f"<{source}>", "eval")
 
 
+@functools.cache
 def names_read(tree):
     """The names in an expression that it does not bind itself, in order."""
     found = [node for node in ast.walk(tree) if isinstance(node, (ast.Name, ast.arg))]
@@ -95,10 +100,35 @@ def call_of(step):
     return ast.Call(ast.Subscript(steps, ast.Constant(step), ast.Load()), [known], [])
 
 
+def may_write(node):
+    """Whether a node of a function changes an array or a list where it is, or might."""
+    if isinstance(node, (ast.Subscript, ast.Attribute)):
+        return not isinstance(node.ctx, ast.Load)
+    if isinstance(node, ast.Expr):
+        return not isinstance(node.value, ast.Constant)
+    return isinstance(node, (ast.FunctionDef, ast.Global, ast.Nonlocal))
+
+
+def kept_as_it_is(value):
+    """Whether a value stays as it is whoever uses it; an array is made read-only for that."""
+    if isinstance(value, np.ndarray):
+        value.flags.writeable = False
+        return not value.dtype.hasobject
+    if isinstance(value, tuple):
+        return all(map(kept_as_it_is, value))
+    return value is None or isinstance(value, (bool, int, float, str, np.generic))
+
+
 def single(statement):
     """The assignments to one target each of "a = b = ..."."""
     targets = statement.targets if isinstance(statement, ast.Assign) else []
     return [ast.Assign([target], statement.value, lineno=0) for target in targets] or [statement]
+
+
+@functools.cache
+def assignments(code):
+    """The assignments to one target each that a page's line consists of."""
+    return [part for statement in ast.parse(code).body for part in single(statement)]
 
 
 def own_rows(path, first):
@@ -120,21 +150,28 @@ class Reference:
         self.path = Path(function.__code__.co_filename)
         self.signature = inspect.signature(function)
         self.arguments, self.globals = tuple(self.signature.parameters), function.__globals__
-        self.functions = {}  # {the steps that are not its own: the function that calls them}
+        self.functions = {}  # of parts of it, with the steps in them that are changed
         self.rows, self.first = (
             own_rows(self.path, function.__code__.co_firstlineno),
             function.__code__.co_firstlineno,
         )
         (self.tree,) = ast.parse("\n".join(self.rows)).body
-        self.steps, self.known, self.owner = (
+        self.steps, self.known, self.owner, self.places = (
             {},
             {},
             {},
-        )  # {step: function}, {step: names}, {name: its step}
+            {},
+        )  # {step: function}, {step: names}, {name: its step}, {step: the statement it is in}
         seen = {*self.arguments, "dtype"}
         for name in self.arguments:
             self.steps[name], self.known[name], self.owner[name] = self.as_it_is(name), seen, name
-        self._statements(self.tree.body, set(seen))
+        seen = set(seen)
+        for place, statement in enumerate(self.tree.body):
+            self._statements([statement], seen)
+            for step in self.steps.keys() - self.places.keys() - {*self.arguments}:
+                self.places[step] = place
+        for name in self.owner.keys() - {*self.arguments}:
+            self.places[AFTER.format(name)] = self.places[self.owner[name]]
 
     @functools.cached_property
     def scope(self):
@@ -188,27 +225,69 @@ class Reference:
         line = self.steps[step].run if isinstance(self.steps[step], Step) else self.steps[step]
         return isinstance(line, Line) and step in line.reads
 
-    def answer(self, do, *args):
-        """What the function returns with these steps; its own steps run as they stand."""
-        own = self.steps.get
-        others = tuple([name for name, step in vars(do).items() if step is not own(name)])
-        if others not in self.functions:
-            self.functions[others] = self._function(others)
-        return self.functions[others](do, *args)
+    def answer(self, changes, dtype, *args):
+        """What the function returns with these changed steps, {step: function}; the others run as
+        they stand.
+        """
+        return self._function(frozenset(changes))(changes, dtype, *args)
 
-    def _function(self, others):
-        """The function of the steps and the arguments that calls these steps."""
-        taken = [name for name in self.arguments if name in others]
-        start = [
-            "steps__ = vars(do__)",
-            *["dtype = do__.dtype"] * ("dtype" not in self.arguments),
-            *["given__ = dict(locals())"] * bool(taken),
-            *(f"{name} = steps__['{name}'](given__)" for name in taken),
-        ]
+    def place(self, changes):
+        """The first statement that these changes touch; 0 if they touch the arguments or all."""
+        return min(self.places.get(step, 0) for step in changes)
+
+    def known_before(self, place, changes, dtype, *args):
+        """What is known before a statement, {name: value}; None if it can't be used twice."""
+        if place > self.straight:
+            return None
+        others = frozenset(step for step in changes if self.places.get(step, 0) < place)
+        known = self._function(others, place)(changes, dtype, *args)
+        return known if all(map(kept_as_it_is, known.values())) else None
+
+    def go_on(self, place, changes, known):
+        """What the function returns if it goes on at a statement with what is known by then."""
+        others = frozenset(step for step in changes if self.places.get(step, 0) >= place)
+        return self._function(others, None, place, tuple(known))(changes, **known)
+
+    @functools.cached_property
+    def straight(self):
+        """How many statements come before the first that may return; 0 if one of them all changes
+        an array or a list where it is, or might.
+        """
+        nodes = [list(ast.walk(statement)) for statement in self.tree.body]
+        if any(map(may_write, itertools.chain(*nodes))):
+            return 0
+        returns = [any(isinstance(node, ast.Return) for node in walked) for walked in nodes]
+        return returns.index(True)
+
+    def _function(self, others, end=None, start=0, known=()):
+        """The function that calls these other steps, from one statement to another. It takes the
+        changed steps, and the dtype and the arguments or, from a later statement, what is known.
+        """
+        if (others, end, start, known) not in self.functions:
+            self.functions[others, end, start, known] = self._made(others, end, start, known)
+        return self.functions[others, end, start, known]
+
+    def _made(self, others, end, start, known):
         function = copy.copy(self.tree)
-        function.body = ast.parse("\n".join(start)).body + self._stepwise(self.tree.body, others)
         function.args = copy.copy(self.tree.args)
-        function.args.args = [ast.arg("do__"), *self.tree.args.args]
+        if start:
+            function.args.args = [ast.arg(name) for name in ("steps__", *known)]
+            function.args.defaults, before = [], []
+        else:
+            function.args.args = [ast.arg("steps__"), ast.arg("dtype__"), *self.tree.args.args]
+            taken = [name for name in self.arguments if name in others]
+            before = [
+                *["dtype = dtype__"] * ("dtype" not in self.arguments),
+                *["given__ = dict(locals())"] * bool(taken),
+                *(f"{name} = steps__['{name}'](given__)" for name in taken),
+            ]
+        known = "{name: value for name, value in locals().items() if name[-2:] != '__'}"
+        after = [] if end is None else [f"return {known}"]
+        function.body = [
+            *ast.parse("\n".join(before)).body,
+            *self._stepwise(self.tree.body[start:end], others),
+            *ast.parse("\n".join(after)).body,
+        ]
         found = {}
         module = ast.fix_missing_locations(ast.Module([function], []))
         exec(compile(module, f"<{self.tree.name} in steps>", "exec"), self.globals, found)
@@ -250,8 +329,7 @@ class Reference:
         return powers".
         """
         found = {}
-        statements = [part for statement in ast.parse(code).body for part in single(statement)]
-        for statement in statements:
+        for statement in assignments(code):
             if side(statement) is None:
                 raise Wrong(f'"{ast.unparse(statement)}" is neither "name = ..." nor "return ..."')
             names, value = side(statement)

@@ -374,8 +374,7 @@ def fitted(exercise, seen):
     for make in exercise.fitted:
 
         def compute(number, make=make):
-            steps = {**exercise.steps, "dtype": one.case.dtype, **make(number).variants[0]}
-            return exercise.answer(SimpleNamespace(**steps), *one.case.args)
+            return exercise.answer(make(number).variants[0], one.case.dtype, *one.case.args)
 
         number = read_number(lambda number: distance(one, lambda: compute(number)))
         if number is not None:
