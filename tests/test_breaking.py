@@ -680,7 +680,7 @@ WRONG = {
         (7, "scores = np.where(real[:, None, :], scores)", "It stops with an error. ValueError"),
     ),
     "added_input": (
-        (9, "delta = (grad_out * x).sum(axis=1, keepdims=True)", "doesn't belong to delta"),
+        (9, "delta = (grad_out * x).sum(axis=1, keepdims=True)", "doesn't belong in delta"),
         (9, "delta = 0", "test input 1 of 4: 1 query and 1 key, d = 1."),
         (8, "out = weights @ value", "Line 8 is right: the layer adds"),
         (12, "grad_x = scale * grad_scores @ key", "x affects the output in two ways"),
@@ -711,7 +711,7 @@ WRONG = {
         (9, "loss = lse - picked[..., 0]", "Line 9 is right"),
     ),
     "tile_strides": (
-        (11, "b = memory[m * inner[:, None] + cols]", "B has nothing to do with it"),
+        (11, "b = memory[m * inner[:, None] + cols]", "which has nothing to do with B"),
         (11, "b = memory[inner[:, None] + n * cols]", "the transpose of a matrix"),
         (11, "b = memory[9 * inner[:, None] + cols]", "It stops with an error. IndexError"),
         (10, "a = memory[n * k + n * rows + inner]", "its rows have k numbers"),

@@ -857,7 +857,7 @@ def log_softmax_of_other_sums(scores, axis=-1):
             "once the sum of the kept weights has reached p, nothing more is needed",
             "sum to less than p",
         ),
-        ("softcap_scores", softcap_with_the_cap_as_fill, "rather than -inf, as they are", "raised"),
+        ("softcap_scores", softcap_with_the_cap_as_fill, "rather than -inf, as happens", "raised"),
         ("accept_draft", rest_unless_accepted, "holds None ... asked for in every", "NoneType"),
         ("ring_source", source_by_fmod, "is never negative, whereas", "remainder"),
         (
