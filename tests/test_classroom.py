@@ -1541,7 +1541,7 @@ def softmax(scores, axis=-1):
     for i, case in enumerate(exercise.all_cases()):
         if len(case.args) == 2 and np.array_equal(case.args[0], scores) and case.args[1] == axis or (
                 len(case.args) == 1 and np.array_equal(case.args[0], scores)):
-            return exercise._predict((), case, True)[0].astype(scores.dtype)"""  # noqa: E501
+            return exercise._predict((), i, True)[0].astype(scores.dtype)"""  # noqa: E501
 
 
 @pytest.mark.parametrize(
