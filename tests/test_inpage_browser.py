@@ -802,9 +802,8 @@ def own_text(function):
 
 
 def test_wrong_answers_get_the_same_names_as_in_cpython(ready, session, capsys):
-    questions = [
-        one for own in wrong_answers() for one in random.Random(0).sample(own, min(3, len(own)))
-    ]
+    chosen = random.Random(0)
+    questions = [one for own in wrong_answers() for one in chosen.sample(own, min(3, len(own)))]
     assert len(questions) >= 200
     results = ready.page.evaluate(ASK, questions)
     differ = []
