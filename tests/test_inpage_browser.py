@@ -767,7 +767,7 @@ def wrong_answers():
     for name, entries in load_answers().items():
         if exercises()[name].library != "numpy":
             continue
-        module = undecorated(inspect.getsource(sys.modules[f"exercise_answers_{name}"]))
+        module = inspect.getsource(sys.modules[f"exercise_answers_{name}"])
         codes = [(entry, own_text(entry.function)) for entry in entries if not entry.right]
         yield [
             {
@@ -778,15 +778,6 @@ def wrong_answers():
             for entry, code in codes
             if code and not re.search("torch|mmap", code)
         ]
-
-
-def undecorated(source):
-    """A module's text without decorators: what collects the answers doesn't run in a page."""
-    tree = ast.parse(source)
-    for node in tree.body:
-        if isinstance(node, ast.FunctionDef):
-            node.decorator_list = []
-    return ast.unparse(tree)
 
 
 def own_text(function):
@@ -852,7 +843,7 @@ def test_first_load(chromium, address, folder, capsys):
                 "the whole site, MB": site / 1e6,
             },
         )
-    assert data["megabytes"] < 10 and site < 60e6
+    assert data["megabytes"] <= 10 and site < 60e6
     context.close()
 
 

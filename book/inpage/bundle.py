@@ -78,7 +78,6 @@ ONLY_ELSEWHERE = {
     "kinds.py",
     "language_seeds.json",
     "linear.py",
-    "prove.py",
     "transformers_models.py",
     "writing.py",
 }
