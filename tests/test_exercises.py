@@ -836,7 +836,7 @@ def log_softmax_of_other_sums(scores, axis=-1):
         (
             "sink_softmax",
             sink_without_a_maximum,
-            "If the scores of a row and its sink all lie far below 0 ... scores = [[[-9999, -9998]]]",
+            "a row and its sink all lie far below 0 ... scores = [[[-9999, -9998]]]",
             "second mistake",
         ),
         (
