@@ -271,7 +271,7 @@ class Exercise:
 
     def __post_init__(self):
         self._alike, self._shown = functools.cache(self._alike), functools.cache(self._shown)
-        self._place = functools.cache(self._place)
+        self._place, self.screen = functools.cache(self._place), functools.cache(self.screen)
         self.forget()
         for mistake in (
             self.mistakes if isinstance(self.mistakes, tuple) else ()
@@ -348,10 +348,6 @@ class Exercise:
         cases = self.all_cases()
         plain = [i for i, case in enumerate(cases) if case.aspect == PLAIN] or range(len(cases))
         return max(plain, key=lambda i: cases[i].size)
-
-    @functools.cached_property
-    def _screen(self):
-        return self.screen()
 
     def hypotheses(self, size):
         """All sets of `size` mistakes that compose, each a tuple of (mistake, variant) numbers."""
@@ -464,23 +460,28 @@ class Exercise:
         """What the changed reference returns for a case. It goes on where the first of the mistakes
         changes something; on the screen, which all hypotheses meet, where the last of them does.
         """
-        reference, case = getattr(self.answer, "__self__", None), self.all_cases()[index]
-        places = [self._place(member) for member in hypothesis if reference]
-        place = (max if index == self._screen else min)(places, default=0)
+        places = [*map(self._place, hypothesis)]
+        place = (max if index == self.screen() else min)(places, default=0)
         if place:
             others = tuple(member for member, at in zip(hypothesis, places) if at < place)
             known = self._known_before(place, others, index, wide)
             if known is not None:
                 try:
-                    return reference.go_on(place, self._changes(hypothesis), known)
+                    return self._reference.go_on(place, self._changes(hypothesis), known)
                 except ValueError as error:  # it writes into what others still need
                     if "read-only" not in str(error):
                         raise
+        case = self.all_cases()[index]
         return self.apply(hypothesis, case, fresh_copy(case.args, wide))
+
+    @property
+    def _reference(self):
+        """The Reference whose method `answer` is; None if it's a function of its own."""
+        return getattr(self.answer, "__self__", None)
 
     def _place(self, member):
         """The statement of the reference that a mistake changes first."""
-        return self.answer.__self__.place(self._changes([member]))
+        return self._reference.place(self._changes([member])) if self._reference else 0
 
     def _known_before(self, place, hypothesis, index, wide):
         key = place, hypothesis, index, wide
@@ -488,7 +489,7 @@ class Exercise:
             if len(self._known) >= MOST_KEPT:
                 self._known.clear()
             case = self.all_cases()[index]
-            self._known[key] = self.answer.__self__.known_before(
+            self._known[key] = self._reference.known_before(
                 place, self._changes(hypothesis), case.dtype, *fresh_copy(case.args, wide)
             )
         return self._known[key]

@@ -22,6 +22,7 @@ from .model import Step
 
 MADE = re.compile(r"#: (?P<phrase>.*?)(?P<one_a_row> \(one per row\))?$")
 AFTER = "{} after"
+RETURN_KNOWN = "return {name: value for name, value in locals().items() if name[-2:] != '__'}"
 
 
 class Wrong(ValueError):
@@ -109,13 +110,13 @@ def may_write(node):
     return isinstance(node, (ast.FunctionDef, ast.Global, ast.Nonlocal))
 
 
-def kept_as_it_is(value):
-    """Whether a value stays as it is whoever uses it; an array is made read-only for that."""
+def shareable(value):
+    """Whether a value can be shared: nobody can change it. An array is made read-only for that."""
     if isinstance(value, np.ndarray):
         value.flags.writeable = False
         return not value.dtype.hasobject
     if isinstance(value, tuple):
-        return all(map(kept_as_it_is, value))
+        return all(map(shareable, value))
     return value is None or isinstance(value, (bool, int, float, str, np.generic))
 
 
@@ -241,7 +242,7 @@ class Reference:
             return None
         others = frozenset(step for step in changes if self.places.get(step, 0) < place)
         known = self._function(others, place)(changes, dtype, *args)
-        return known if all(map(kept_as_it_is, known.values())) else None
+        return known if all(map(shareable, known.values())) else None
 
     def go_on(self, place, changes, known):
         """What the function returns if it goes on at a statement with what is known by then."""
@@ -281,8 +282,7 @@ class Reference:
                 *["given__ = dict(locals())"] * bool(taken),
                 *(f"{name} = steps__['{name}'](given__)" for name in taken),
             ]
-        known = "{name: value for name, value in locals().items() if name[-2:] != '__'}"
-        after = [] if end is None else [f"return {known}"]
+        after = [] if end is None else [RETURN_KNOWN]
         function.body = [
             *ast.parse("\n".join(before)).body,
             *self._stepwise(self.tree.body[start:end], others),
