@@ -78,6 +78,7 @@ ONLY_ELSEWHERE = {
     "kinds.py",
     "language_seeds.json",
     "linear.py",
+    "prove.py",
     "transformers_models.py",
     "writing.py",
 }
