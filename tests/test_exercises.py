@@ -253,7 +253,7 @@ def test_an_input_is_shown_so_that_what_is_expected_follows():
 def test_numbers_that_decide_are_shown_apart_in_lists_of_arrays_too(largest, needed):
     parts = [np.array([[1.0, largest]])]
     exercise = types.SimpleNamespace(
-        in_words=False, steps={}, answer=lambda steps, parts: parts[0].argmax(axis=-1)
+        in_words=False, steps={}, answer=lambda changes, dtype, parts: parts[0].argmax(axis=-1)
     )
     seen = types.SimpleNamespace(
         case=Case(PLAIN, (parts,)), values=(np.array([0]),), dtypes=("int64",)
