@@ -73,13 +73,16 @@ def sent(path):
 ONLY_ELSEWHERE = {
     "catalogue.py",
     "cpu.py",
+    "duel.json",
     "duel.py",
     "find_head.py",
     "kinds.py",
     "language_seeds.json",
+    "linear.json",
     "linear.py",
     "prove.py",
     "transformers_models.py",
+    "writing.json",
     "writing.py",
 }
 
