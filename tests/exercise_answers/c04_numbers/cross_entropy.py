@@ -239,3 +239,27 @@ def cross_entropy_in_float32(scores, target):
     s = s - s.max(axis=-1, keepdims=True)
     own = np.take_along_axis(s, target[..., None], axis=-1)[..., 0]
     return (np.log(np.exp(s).sum(axis=-1)) - own).astype(scores.dtype)
+
+
+def with_a_number_for_inf(number):
+    def loss(scores, target):
+        finite = np.where(np.isneginf(scores), number, scores).astype(scores.dtype)
+        return -pick(attnlib.log_softmax(finite), target)
+
+    return loss
+
+
+for number in (-100, -1e4):
+    answers.wrong("-inf replaced by a number", function=with_a_number_for_inf(number))
+
+
+@answers.wrong("no logarithm")
+def loss_from_the_sum(scores, target):
+    shifted = scores - scores.max(axis=-1, keepdims=True)
+    return np.exp(shifted).sum(axis=-1) - pick(shifted, target)
+
+
+@answers.wrong("maximum of absolute values")
+def loss_by_the_largest_size(scores, target):
+    shifted = scores - np.abs(scores).max(axis=-1, keepdims=True)
+    return np.log(np.exp(shifted).sum(axis=-1)) - pick(shifted, target)

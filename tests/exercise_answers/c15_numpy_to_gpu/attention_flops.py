@@ -127,3 +127,8 @@ def flops_that_cannot_be_followed(n_q, n_k, d_k, d_v):
 @answers.wrong("2·n_k²·d_v for 2·n_q·n_k·d_v", "7·n_q counted besides")
 def flops_in_two_ways_wrong(n_q, n_k, d_k, d_v):
     return 2 * n_q * n_k * d_k + 2 * n_k * n_k * d_v + 7 * n_q
+
+
+@answers.wrong("a number of features left out")
+def flops_without_d_v(n_q, n_k, d_k, d_v):
+    return 2 * n_q * n_k * d_k + 2 * n_q * n_k

@@ -151,3 +151,8 @@ def source_wrapped_to_the_last(rank, step, world):
 @answers.wrong("quotient instead of the remainder")
 def whole_division(rank, step, world):
     return (rank - step) // world
+
+
+@answers.wrong("this rank counted from the end")
+def back_from_the_other_end(rank, step, world):
+    return (world - 1 - rank - step) % world

@@ -121,6 +121,7 @@ def _cases():
         case("large rows", [50000, -61000, 1234]),
         case(ZEROS, [0, 0], [1, -3]),
         case(ZEROS, [0, 0, 0]),
+        case("a row that holds 0 or sums to 0", [0, 3, -3], [1, 0, -0.4], [2, -1.5, -0.5]),
         given(FLOAT32, [[127, -64, 1, 0], [0, 0, 0, 0]], dtype=np.float32),
         drawn(FLOAT32, 5, 7, seed=5, dtype=np.float32),
         case(FLOAT16, [127, -64, 1, 0], dtype=np.float16, relative=1e-3),
