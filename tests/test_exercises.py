@@ -866,7 +866,7 @@ def log_softmax_of_other_sums(scores, axis=-1):
             "so the answer is step - rank, which is right only if it happens to be half of world",
             "is another rank",
         ),
-        ("padding_mask", padding_before_the_last_keys, "everything and [:-0] is nothing", "[0:]"),
+        ("padding_mask", padding_before_the_last_keys, "[:-0] selects nothing", "[0:]"),
         ("log_softmax", log_softmax_of_other_sums, "the sums still run over the last", "divided"),
         ("top_p_scores", top_p_from_below, "the later ones ... even for p = 1", "reaches 1"),
         (
@@ -967,7 +967,7 @@ def log_softmax_of_other_sums(scores, axis=-1):
         (
             "attention_entropy",
             entropy_of_clipped_weights,
-            "a small number replaces every weight",
+            "every weight below a small number",
             "Every",
         ),
         ("projection_std", lambda d_model: 0.02, "The answer is 0.02 whatever", "is wrong"),
