@@ -120,6 +120,8 @@ def streaming_cases():
         huge([100, 0], [100, 99, 98], 3),
         huge([100], [-110, -110.02, -110.01, -110]),  # exp(score + 10000) is 0 here
         huge([1], apart),
+        # the largest of the unscaled scores is 20,000 above the largest scaled one
+        given(HUGE, [[100] * 4], [[100] * 4, [99] * 4, [0] * 4], [[1], [3], [2]], 2),
         *blockwise(some),
     ]
 

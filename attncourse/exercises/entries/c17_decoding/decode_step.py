@@ -82,6 +82,8 @@ def decode_cases():
         huge(100.0, 100, 99, 0),
         huge(-100.0, 100, 101, 102),
         huge(1000.0, *[1] * 10, 0),
+        # the largest of the unscaled scores is 20,000 above the largest scaled one
+        given(HUGE, [[100] * 4], [[100] * 4, [99] * 4], [[1], [3]], [[0] * 4], [[2]]),
         huge(100.0, -100, -99, 1),
         huge(100.0, 0, 50, 100),
         huge(100.0, 0, 100, 50),
