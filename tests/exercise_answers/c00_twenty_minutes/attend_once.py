@@ -161,3 +161,10 @@ def products_of_features(query, key, value):
 def maximum_in_the_numerator(query, key, value):
     scores = key @ query / len(query) ** 0.5
     return np.exp(scores - scores.max()) / np.exp(scores).sum() @ value
+
+
+@answers.wrong("maximum of the unscaled scores")
+def once_less_the_unscaled_maximum(query, key, value):
+    scores = key @ query
+    powers = np.exp(scores / math.sqrt(len(query)) - scores.max())
+    return powers / powers.sum() @ value

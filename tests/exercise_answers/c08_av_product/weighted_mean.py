@@ -234,3 +234,10 @@ def mean_over_keys_with_a_weight(weights, value):
 def mean_of_shares_divided_again(weights, value):
     total = np.where(row_sums(weights) == 0, 1, row_sums(weights)).astype(weights.dtype)
     return (weights / total) @ value / total
+
+
+@answers.wrong("rows of zeros given a number")
+def mean_of_nothing_is_one(weights, value):
+    total = weights.sum(axis=-1, keepdims=True)
+    mean = weights / np.where(total == 0, 1, total) @ value
+    return np.where((weights == 0).all(axis=-1, keepdims=True), 1, mean).astype(mean.dtype)

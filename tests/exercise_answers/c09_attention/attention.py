@@ -223,3 +223,11 @@ def attention_of_a_single_key(query, key, value):
     if key.shape[-2] == 1:  # one row, however many queries there are
         return value
     return soft(scaled(query, key)) @ value
+
+
+@answers.wrong("maximum of the unscaled scores")
+def attention_less_the_unscaled_maximum(query, key, value):
+    scores = query @ np.swapaxes(key, -1, -2)
+    scaled = scores / math.sqrt(query.shape[-1])
+    powers = np.exp(scaled - scores.max(axis=-1, keepdims=True))
+    return powers / powers.sum(axis=-1, keepdims=True) @ value
