@@ -519,7 +519,7 @@ def test_an_answer_that_fails_on_two_axes_is_not_said_to_be_right_there():
 
     found, text = told("weighted_mean", weighted_mean)
     assert "leading axes forgotten" in found.mistakes
-    assert "only for two axes" not in text and "right for two axes" not in text
+    assert "only for two axes" not in text and "correct for two axes" not in text
 
 
 def test_blocks_of_queries_are_not_said_to_hold_all_scores():
