@@ -863,7 +863,7 @@ def log_softmax_of_other_sums(scores, axis=-1):
         (
             "ring_source",
             lambda rank, step, world: abs(rank - step),
-            "so the answer is step - rank, which is right only if it happens to be half of world",
+            "so the answer is step - rank, which is correct only if it happens to be half of world",
             "is another rank",
         ),
         ("padding_mask", padding_before_the_last_keys, "[:-0] selects nothing", "[0:]"),
