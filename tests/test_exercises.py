@@ -519,7 +519,8 @@ def test_an_answer_that_fails_on_two_axes_is_not_said_to_be_right_there():
 
     found, text = told("weighted_mean", weighted_mean)
     assert "leading axes forgotten" in found.mistakes
-    assert "only for two axes" not in text and "correct for two axes" not in text
+    assert "only for two axes" not in text
+    assert "right for two axes" not in text and "correct for two axes" not in text
 
 
 def test_blocks_of_queries_are_not_said_to_hold_all_scores():
@@ -866,7 +867,12 @@ def log_softmax_of_other_sums(scores, axis=-1):
             "so the answer is step - rank, which is correct only if it happens to be half of world",
             "is another rank",
         ),
-        ("padding_mask", padding_before_the_last_keys, "[:-0] selects nothing", "[0:]"),
+        (
+            "padding_mask",
+            padding_before_the_last_keys,
+            "everything and [:-0] selects nothing",
+            "[0:]",
+        ),
         ("log_softmax", log_softmax_of_other_sums, "the sums still run over the last", "divided"),
         ("top_p_scores", top_p_from_below, "the later ones ... even for p = 1", "reaches 1"),
         (
@@ -967,7 +973,7 @@ def log_softmax_of_other_sums(scores, axis=-1):
         (
             "attention_entropy",
             entropy_of_clipped_weights,
-            "every weight below a small number",
+            "every weight below a small number is replaced",
             "Every",
         ),
         ("projection_std", lambda d_model: 0.02, "The answer is 0.02 whatever", "is wrong"),

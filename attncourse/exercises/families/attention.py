@@ -3,7 +3,7 @@
 import numpy as np
 
 from ..model import FLOAT32, HUGE, LEADING, PLAIN, SQUARE, Case, normal
-from .inputs import inputs
+from .inputs import LONG_KEYS, LONG_QUERY, inputs
 from .scores import (
     softmax_of,  # noqa: F401
     swap,
@@ -54,8 +54,7 @@ def attention_cases():
         tiny(HUGE, [[100, 0], [1, 0]], [[0, 1], [0, 2], [0, 3]], three),
         tiny(HUGE, [[4], [1]], [[100], [99], [0]], three),
         tiny(HUGE, [[200], [1]], [[100], [-100], [100]], three),
-        # the largest of the unscaled scores is 20,000 above the largest scaled one
-        tiny(HUGE, [[100] * 4, [1] * 4], [[100] * 4, [99] * 4, [0] * 4], three),
+        tiny(HUGE, [LONG_QUERY, [1] * 4], LONG_KEYS, three),
         tiny(HUGE, [[1000]], [[1]] * 10 + [[0]], [[n] for n in range(11)]),
         *inputs(ATTENTION_AXES),
     ]

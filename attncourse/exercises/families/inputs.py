@@ -9,6 +9,8 @@ SIZES = (
     {"n_q": 5, "n_k": 7, "n": 5, "d_k": 3, "d_v": 13, "d_model": 11},
     {"n_q": 7, "n_k": 5, "n": 7, "d_k": 11, "d_v": 2, "d_model": 3},
 )
+# Here the largest unscaled score, 40,000, is 20,000 above the largest scaled one.
+LONG_QUERY, LONG_KEYS = [100] * 4, [[100] * 4, [99] * 4, [0] * 4]
 LARGE = {"n_q": 37, "n_k": 41, "n": 41, "d_k": 17, "d_v": 19, "d_model": 23}
 
 

@@ -2,7 +2,7 @@ import math
 
 import numpy as np
 
-from ...families.inputs import drawn, given
+from ...families.inputs import LONG_KEYS, LONG_QUERY, drawn, given
 from ...families.scores import softmax_of  # noqa: F401, for the page
 from ...model import FLOAT16, FLOAT32, HUGE, PLAIN, SQUARE
 from ...pages import written
@@ -60,7 +60,7 @@ def _cases():
         tiny(HUGE, [-100], [[100], [101], [102]], three),
         tiny(HUGE, [100], [[-100], [-99], [1]], three),
         tiny(HUGE, [100, 0], [[0, 1], [0, 2], [0, 3]], three),
-        tiny(HUGE, [100] * 4, [[100] * 4, [99] * 4, [0] * 4], three),
+        tiny(HUGE, LONG_QUERY, LONG_KEYS, three),
         tiny(HUGE, [1000], [[1]] * 10 + [[0]], [[n] for n in range(11)]),
         tiny(FLOAT32, [1, 2], [[3, 4], [1, 0]], [[2, 4], [1, 1]], dtype=np.float32),
         some(FLOAT32, 7, 3, 13, seed=61, dtype=np.float32),

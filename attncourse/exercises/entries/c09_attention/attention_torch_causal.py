@@ -2,7 +2,7 @@ import math
 
 import numpy as np
 
-from ...families.inputs import given
+from ...families.inputs import LONG_KEYS, LONG_QUERY, given
 from ...families.scores import swap
 from ...families.torch_attention import ON_TORCH, attention_torch_cases
 from ...model import HUGE
@@ -45,10 +45,7 @@ def attention_torch_causal_cases():
         huge([-100, 0, 100], [99, 100, 98]),
         huge([100, 1, -100], [-100, 100, 50]),
         huge([0, 0, -1000], [1, 1.01, 1.02]),
-        # the largest of the unscaled scores is 20,000 above the largest scaled one
-        given(
-            HUGE, [[100] * 4, [1] * 4, [100] * 4], [[100] * 4, [99] * 4, [0] * 4], [[1], [3], [2]]
-        ),
+        given(HUGE, [LONG_QUERY, [1] * 4, LONG_QUERY], LONG_KEYS, [[1], [3], [2]]),
         huge([0] * 10 + [1000], [1] * 10 + [0]),
         huge([1000, 0], [1]),
     ]

@@ -3,7 +3,7 @@ import math
 
 import numpy as np
 
-from ...families.inputs import drawn, given
+from ...families.inputs import LONG_KEYS, LONG_QUERY, drawn, given
 from ...families.scores import swap
 from ...model import FLOAT16, FLOAT32, HUGE, LEADING, PLAIN, SQUARE
 from ...pages import written
@@ -91,15 +91,7 @@ def cross_attention_cases():
         some(LEADING, (3, 5, 7, 2, 3, 2), 92, (3,)),
         some(LEADING, (3,) * 6, 94, (3,)),
         huge([[1], [0]], [[1], [0.99], [0]]),
-        # the largest of the unscaled scores is 20,000 above the largest scaled one
-        given(
-            HUGE,
-            2 * [[1] * 4],
-            [[100] * 4, [99] * 4, [0] * 4],
-            100 * np.eye(4),
-            np.eye(4),
-            [[1], [2], [3], [4]],
-        ),
+        given(HUGE, [LONG_QUERY], LONG_KEYS, np.eye(4), np.eye(4), [[1], [2], [3], [4]]),
         huge([[-1], [0]], [[1], [1.01], [1.02]]),
         huge([[1], [0.01]], [[1], [0.99], [0]]),
         *(

@@ -3,7 +3,7 @@ import math
 import numpy as np
 
 from ...families.attention import ATTENTION_AXES
-from ...families.inputs import drawn, given, inputs
+from ...families.inputs import LONG_KEYS, LONG_QUERY, drawn, given, inputs
 from ...families.masked_attention import EPSILONS, renormalised  # noqa: F401, for the page
 from ...families.masks import BROADCAST
 from ...families.scores import only_the_past, swap  # noqa: F401, for the page
@@ -96,7 +96,7 @@ def masked_attention_cases():
                 ([[100], [0]], [[-1], [-2], [100]], [[1, 1, 0], [1, 0, 1]]),
                 ([[100], [0]], [[-100], [-99], [1]], [[1, 1, 1], [1, 0, 1]]),
                 ([[100, 0], [1, 0]], [[0, 1], [0, 2], [0, 3]], [[1, 1, 1], [1, 0, 1]]),
-                ([[100] * 4, [1] * 4], [[100] * 4, [99] * 4, [0] * 4], [[1, 1, 1], [1, 0, 1]]),
+                ([LONG_QUERY, [1] * 4], LONG_KEYS, [[1, 1, 1], [1, 0, 1]]),
                 ([[-100], [1]], [[100], [100], [101]], [[0, 1, 1], [1, 1, 1]]),
                 ([[100], [0]], [[100], [0], [-100]], [[1, 1, 1], [1, 0, 1]]),
                 ([[-100], [0]], [[100], [101], [102]], [[1, 1, 1], [1, 0, 1]]),

@@ -3,7 +3,7 @@ import math
 import numpy as np
 
 from ...families.heads import joined, one_leading_axis, swap_heads  # noqa: F401, for the page
-from ...families.inputs import drawn, given
+from ...families.inputs import LONG_KEYS, LONG_QUERY, drawn, given
 from ...families.scores import softmax_of, swap
 from ...model import FLOAT16, FLOAT32, HUGE, LEADING, PLAIN, SQUARE
 from ...pages import written
@@ -106,8 +106,7 @@ def grouped_cases():
         given(HUGE, [[[100], [0]], [[100], [100]]], [[[100], [99], [0]]], [[[1], [3], [2]]]),
         given(HUGE, [[[100]], [[1]]], [[[100], [-100]], [[100], [99]]], [[[1], [3]], [[2], [4]]]),
         given(HUGE, [[[100]], [[0]]], [[[100], [100.01]]], [[[1], [3]]]),
-        # the largest of the unscaled scores is 20,000 above the largest scaled one
-        given(HUGE, [[[100] * 4, [1] * 4]], [[[100] * 4, [99] * 4, [0] * 4]], [[[1], [3], [2]]]),
+        given(HUGE, [[LONG_QUERY, [1] * 4]], [LONG_KEYS], [[[1], [3], [2]]]),
         some(FLOAT32, (4, 2), (3, 5, 7, 2), 34, dtype=np.float32),
         some(FLOAT16, (4, 2), (2, 3, 5, 2), 43, dtype=np.float16),
     ]

@@ -4,7 +4,7 @@ import numpy as np
 
 from ...families.attention import ATTENTION_AXES
 from ...families.blocks import LONG_BLOCK, SHORTER_BLOCK, blockwise
-from ...families.inputs import drawn, given
+from ...families.inputs import LONG_KEYS, LONG_QUERY, drawn, given
 from ...families.memory import keeps_a_row, keeps_all_scores, size_for_number
 from ...families.partials import KEPT, one_by_one, too_early, two_shares  # noqa: F401, for the page
 from ...families.scores import only_the_past, softmax_of, swap  # noqa: F401, for the page
@@ -120,8 +120,7 @@ def streaming_cases():
         huge([100, 0], [100, 99, 98], 3),
         huge([100], [-110, -110.02, -110.01, -110]),  # exp(score + 10000) is 0 here
         huge([1], apart),
-        # the largest of the unscaled scores is 20,000 above the largest scaled one
-        given(HUGE, [[100] * 4], [[100] * 4, [99] * 4, [0] * 4], [[1], [3], [2]], 2),
+        given(HUGE, [LONG_QUERY], LONG_KEYS, [[1], [3], [2]], 2),
         *blockwise(some),
     ]
 

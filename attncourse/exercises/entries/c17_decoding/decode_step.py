@@ -2,7 +2,7 @@ import math
 
 import numpy as np
 
-from ...families.inputs import drawn, given
+from ...families.inputs import LONG_KEYS, LONG_QUERY, drawn, given
 from ...families.scores import swap
 from ...model import FLOAT16, FLOAT32, HUGE, LEADING, PLAIN, SQUARE
 from ...pages import written
@@ -82,8 +82,7 @@ def decode_cases():
         huge(100.0, 100, 99, 0),
         huge(-100.0, 100, 101, 102),
         huge(1000.0, *[1] * 10, 0),
-        # the largest of the unscaled scores is 20,000 above the largest scaled one
-        given(HUGE, [[100] * 4], [[100] * 4, [99] * 4], [[1], [3]], [[0] * 4], [[2]]),
+        given(HUGE, [LONG_QUERY], LONG_KEYS[:2], [[1], [3]], LONG_KEYS[2:], [[2]]),
         huge(100.0, -100, -99, 1),
         huge(100.0, 0, 50, 100),
         huge(100.0, 0, 100, 50),

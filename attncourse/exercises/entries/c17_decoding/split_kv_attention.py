@@ -3,7 +3,7 @@ import math
 import numpy as np
 
 from ...families.attention import ATTENTION_AXES, attention_cases
-from ...families.inputs import given
+from ...families.inputs import LONG_KEYS, LONG_QUERY, given
 from ...families.numpy_calls import ExpOf, Unusable
 from ...families.partials import columns, weighted
 from ...families.scores import softmax_of, swap
@@ -126,23 +126,27 @@ def split_kv_cases():
         return query, *(np.concatenate([array, array[-2::-1]]) for array in (key, value))
 
     low = [[-110], [-110.01]]  # exp(score + 10000) is 0 here
-    return [
-        given(PLAIN, [[2]], [[0], [1], [2], [0]], [[4], [8], [-4], [2]], 2),
-        Case(PLAIN, (*arrays(5, 6, 3, 2, 1), 3)),
-        Case(PLAIN, (*arrays(7, 10, 11, 3, 4), 2)),
-        Case(PLAIN, (*arrays(3, 12, 5, 7, 7), 4)),
-        Case("one part", (*arrays(5, 7, 3, 2, 10), 1)),
-        Case("a part for each key", (*arrays(5, 7, 3, 2, 13), 7)),
-        given(UNEVEN, [[2]], [[0], [1], [0]], [[4], [8], [4]], 2),
-        Case(UNEVEN, (*mirrored(*arrays(5, 4, 3, 2, 16)), 2)),
-        Case(UNEVEN, (*mirrored(*arrays(2, 3, 5, 7, 19)), 4)),
-        Case(SQUARE, (*arrays(4, 4, 4, 4, 22), 2)),
-        Case(LEADING, (*map(np.stack, zip(arrays(5, 6, 3, 2, 25), arrays(5, 6, 3, 2, 28))), 2)),
-        given(HUGE, [[1]], [[709], [709.3]], [[2], [3]], 2),  # exp fits, the sum of two does not
-        given(HUGE, [[100]], low, [[2], [3]], 2),
-        # the largest of the unscaled scores is 20,000 above the largest scaled one
-        given(HUGE, [[100] * 4], [[100] * 4, [99] * 4], [[1], [3]], 2),
-    ] + found
+    return (
+        [
+            given(PLAIN, [[2]], [[0], [1], [2], [0]], [[4], [8], [-4], [2]], 2),
+            Case(PLAIN, (*arrays(5, 6, 3, 2, 1), 3)),
+            Case(PLAIN, (*arrays(7, 10, 11, 3, 4), 2)),
+            Case(PLAIN, (*arrays(3, 12, 5, 7, 7), 4)),
+            Case("one part", (*arrays(5, 7, 3, 2, 10), 1)),
+            Case("a part for each key", (*arrays(5, 7, 3, 2, 13), 7)),
+            given(UNEVEN, [[2]], [[0], [1], [0]], [[4], [8], [4]], 2),
+            Case(UNEVEN, (*mirrored(*arrays(5, 4, 3, 2, 16)), 2)),
+            Case(UNEVEN, (*mirrored(*arrays(2, 3, 5, 7, 19)), 4)),
+            Case(SQUARE, (*arrays(4, 4, 4, 4, 22), 2)),
+            Case(LEADING, (*map(np.stack, zip(arrays(5, 6, 3, 2, 25), arrays(5, 6, 3, 2, 28))), 2)),
+            given(
+                HUGE, [[1]], [[709], [709.3]], [[2], [3]], 2
+            ),  # exp fits, the sum of two does not
+            given(HUGE, [[100]], low, [[2], [3]], 2),
+            given(HUGE, [LONG_QUERY], LONG_KEYS[:2], [[1], [3]], 2),
+        ]
+        + found
+    )
 
 
 EXERCISE = written(

@@ -2,6 +2,7 @@ import math
 
 import numpy as np
 
+from ...families.inputs import LONG_KEYS, LONG_QUERY
 from ...families.numpy_calls import Seen
 from ...families.partials import KEPT, columns, one_by_one, weighted  # noqa: F401, for the page
 from ...families.scores import only_the_past, swap  # noqa: F401, for the page
@@ -74,8 +75,8 @@ def ring_attention_cases():
         return Case(aspect, sides)
 
     def numbers(aspect, *sides):
-        """One number in each part of the queries, the keys and the values."""
-        parts = tuple([np.array([[number]], float) for number in side] for side in sides)
+        """One number, or one vector, in each part of the queries, the keys and the values."""
+        parts = tuple([np.array(number, float, ndmin=2) for number in side] for side in sides)
         return Case(aspect, parts, aspect == HUGE)
 
     return [
@@ -93,6 +94,7 @@ def ring_attention_cases():
         case(LEADING, (2,) * 2, (3,) * 2, 5, 4, 850, (2, 3)),
         numbers(HUGE, (100, -100), (100, 99.98), (1, 2)),
         numbers(HUGE, (100, 1), (100, -100), (1, 2)),
+        numbers(HUGE, (LONG_QUERY, LONG_QUERY), LONG_KEYS[:2], (1, 2)),
         numbers(HUGE, (100, 1), (-110, -110.01), (1, 2)),  # exp(score + 10000) is 0 here
         case(FLOAT32, (2, 2, 2), (3, 3, 3), 2, 1, 900, dtype=np.float32),
         case(FLOAT32, (1, 1), (2, 2), 2, 1, 920, dtype=np.float32),
