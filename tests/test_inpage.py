@@ -9,6 +9,7 @@ import os
 import re
 import subprocess
 import sys
+import tarfile
 import zipfile
 
 import nbformat
@@ -450,9 +451,12 @@ def test_of_all_sentences_to_choose_the_model_answers_rightly():
 @needs_runtime
 def test_the_folder_holds_this_attnlib_and_is_named_by_its_content():
     wheel = zipfile.ZipFile(io.BytesIO(bundle.files()[bundle.WHEEL]))
-    assert wheel.read("attnlib/api.py") == (ROOT / "attnlib" / "api.py").read_bytes()
-    assert bundle.wheel("a", bundle.sources()) == bundle.wheel("a", bundle.sources())
-    assert wheel.read("attnlib/flash_triton.py") == b"import torch\n"  # all that a page gets to
+    packed = tarfile.open(fileobj=io.BytesIO(wheel.read(bundle.SOURCES)))
+    read = {member.name: packed.extractfile(member).read() for member in packed}
+    assert read["attnlib/api.py"] == (ROOT / "attnlib" / "api.py").read_bytes()
+    assert read["attnlib/flash_triton.py"] == b"import torch\n"  # all that a page gets to
+    assert bundle.as_one(read) == bundle.as_one(read)
+    assert bundle.wheel("a", read) == bundle.wheel("a", read)
     assert re.fullmatch(r"python-[0-9a-f]{12}", bundle.name())
     assert bundle.sizes()[1] < 10  # MB to send at the first click
 

@@ -59,6 +59,15 @@ const takeAway = (object, names) => {
   if (left.length) throw new Error(`this browser does not give up ${left.join(", ")}`);
 };
 
+// attnlib and attncourse come as one file (bundle.py).
+const unpack = ({ FS, pyimport, unpackArchive }) => {
+  const [site] = pyimport("site").getsitepackages().toJs();
+  const packed = `${site}/attnlib-sources.tar`;
+  unpackArchive(FS.readFile(packed), "tar", { extractDir: site });
+  FS.unlink(packed);
+  pyimport("importlib").invalidate_caches();
+};
+
 const start = async () => {
   const pyodide = await loadPyodide({
     indexURL: here,
@@ -67,6 +76,7 @@ const start = async () => {
   });
   const source = await (await fetch(`${here}session.py`)).text();
   if (missing) throw new Error(missing);
+  unpack(pyodide);
   takeAway(self, LEADS_OUT);
   takeAway(navigator, LEADS_OUT_OF_NAVIGATOR);
   pyodide.FS.writeFile("/home/pyodide/session.py", source);
