@@ -1039,6 +1039,56 @@ def test_the_example_shows_the_first_mistake(name, function, first, shown):
     assert shown in text, text
 
 
+def all_scores_of_one_matrix(query, key, value, block_size):
+    scores = query @ key.T / np.sqrt(query.shape[1])
+    row_max, output = scores.max(axis=1, keepdims=True), np.zeros((len(query), value.shape[1]))
+    row_sum = np.zeros_like(row_max)
+    for start in range(0, len(key), block_size):
+        powers = np.exp(scores[:, start : start + block_size] - row_max)
+        row_sum = row_sum + powers.sum(axis=1, keepdims=True)
+        output = output + powers @ value[start : start + block_size]
+    return output / row_sum
+
+
+def scaled_by_the_block(query, key, value, block_size):
+    row_max, row_sum = np.full((len(query), 1), -np.inf), np.zeros((len(query), 1))
+    output = np.zeros((len(query), value.shape[1]))
+    for start in range(0, len(key), block_size):
+        block = slice(start, start + block_size)
+        scores = query @ key[block].T / np.sqrt(block_size)
+        new_max = np.maximum(row_max, scores.max(axis=1, keepdims=True))
+        powers, factor = np.exp(scores - new_max), np.exp(row_max - new_max)
+        row_sum = row_sum * factor + powers.sum(axis=1, keepdims=True)
+        row_max, output = new_max, output * factor + powers @ value[block]
+    return output / row_sum
+
+
+def a_matrix_for_a_number(d_model):
+    return np.random.default_rng(0).normal(size=(d_model, d_model)) / np.sqrt(d_model)
+
+
+def test_of_a_mistake_and_a_wider_dtype_the_example_shows_the_mistake():
+    found, text = told("streaming_attention", all_scores_of_one_matrix)
+    assert found.mistakes[0] == "only for two axes"
+    assert "query = [[[1, 2]], [[3, 1]]]" in text and "expected the same" not in text
+
+
+def test_a_right_shape_is_not_claimed_of_inputs_that_stop_with_an_error():
+    _, text = told("streaming_attention", scaled_by_the_block)
+    assert "What it does for the input below: The shape is right, but the numbers aren't." in text
+
+
+def test_no_question_is_about_the_dtype_while_what_is_wrong_with_the_numbers_is_unknown():
+    found, text = told("streaming_attention", scaled_by_the_block)
+    assert "float64 leaks out" in found.mistakes and "Ask yourself" not in text
+
+
+def test_of_an_answer_that_takes_too_long_the_wrong_shape_is_said_too():
+    found, text = told("projection_std", a_matrix_for_a_number)
+    assert found.mistakes == ("endless loop",)
+    assert "The answer has shape (4, 4), but it should have shape ()." in text
+
+
 def test_a_number_added_to_a_factor_is_no_missing_bracket():
     found = grade("attention_flops", lambda n_q, n_k, d_k, d_v: n_q * (n_k + 1) * (d_k + d_v))
     assert "brackets" not in found.message and len(found.mistakes) == 3

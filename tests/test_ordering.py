@@ -64,7 +64,11 @@ NOT_YET = (  # of proofs in the order of RIGHT, without or with these lines
     ("grouping_of_pairs", "largest left right", "the grouping doesn't matter isn't proved yet."),
     ("grouping_of_pairs", "wrong_2", "one grouping gives 2 and the other 1"),
     ("delta_from_output", "chain factor", "asks where the weight appears"),
-    ("delta_from_output", "factor chain from_weights swap equal", "both of them have to come first"),
+    (
+        "delta_from_output",
+        "factor chain from_weights swap equal",
+        "both of them have to come first",
+    ),
     ("delta_from_output", "wrong_1", "8 and the right side is 16"),
 )
 each = pytest.mark.parametrize("name", proofs())

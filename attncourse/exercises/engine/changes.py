@@ -59,8 +59,8 @@ WORDS = {
 }
 ONE_LONG = ("new", "one")  # axes of length 1
 COUNTED = (
-    "Positions run from 0 to n - 1. A slice such as [1:] or [:-1], range(n - 1), a return "
-    "inside a loop, or = instead of += leaves something out."
+    "Positions run from 0 to n - 1. A slice such as [1:] or [:-1], range(n - 1), a first "
+    "position of 1, a return inside a loop, or = instead of += leaves something out."
 )
 POWERS = {"squared": "the square", "cubed": "the third power"}
 ROLE = "Each argument has its own role in the definition."
@@ -399,23 +399,43 @@ class Operators:
                 f"The answer doesn't depend on {mine}: it is the right one for {mine} = 0.",
                 lambda n: 0,
             ),
-            ("squared", f"The answer uses the square of {mine}.", lambda n: n**2),
+            ("squared", f"The answer is the one for the square of {mine}.", lambda n: n**2),
             (
                 "under a square root",
-                f"The answer uses the square root of {mine} instead of {mine}.",
+                f"The answer is the one for the square root of {mine} instead of {mine}.",
                 lambda n: math.sqrt(n),
             ),
-            ("doubled", f"The answer uses twice {mine} instead of {mine}.", lambda n: 2 * n),
+            (
+                "doubled",
+                f"The answer is the one for twice {mine} instead of {mine}.",
+                lambda n: 2 * n,
+            ),
             (
                 "halved",
-                f"The answer uses half of {mine} instead of {mine}.",
+                f"The answer is the one for half of {mine} instead of {mine}.",
                 lambda n: n / 2,
                 lambda n: n // 2,
             ),
-            ("inverted", f"The answer uses 1 / {mine} instead of {mine}.", lambda n: 1 / n),
-            ("one too large", f"The answer uses {mine} + 1 instead of {mine}.", lambda n: n + 1),
-            ("one too small", f"The answer uses {mine} - 1 instead of {mine}.", lambda n: n - 1),
-            ("taken from 1", f"The answer uses 1 - {mine} instead of {mine}.", lambda n: 1 - n),
+            (
+                "inverted",
+                f"The answer is the one for 1 / {mine} instead of {mine}.",
+                lambda n: 1 / n,
+            ),
+            (
+                "one too large",
+                f"The answer is the one for {mine} + 1 instead of {mine}.",
+                lambda n: n + 1,
+            ),
+            (
+                "one too small",
+                f"The answer is the one for {mine} - 1 instead of {mine}.",
+                lambda n: n - 1,
+            ),
+            (
+                "taken from 1",
+                f"The answer is the one for 1 - {mine} instead of {mine}.",
+                lambda n: 1 - n,
+            ),
         ):
             self.add(
                 f"{mine} {text}",

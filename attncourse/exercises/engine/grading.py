@@ -274,6 +274,7 @@ def _hopeless_grade(exercise, seen, code=""):
             *message.error_lines(last.failure, exercise),
             *message.printed_lines(last.printed),
         ]
+        lines += report.before_the_end(exercise, seen[:-1])
         ended = {"TimeUp": ("endless loop",)}.get(last.failure.kind, ())
         return Grade("error", ended, message.wrap("\n".join(lines)))
     if last.other == "None":

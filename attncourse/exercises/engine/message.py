@@ -1080,14 +1080,15 @@ def mistake_lines(finding, first=False, brief=False):
         what = f"What the {order} mistake does on its own" if len(texts) > 1 else "What it does"
         name = f"{name.partition('. ')[0]}." if brief else name
         lines += [f"{what}: {does}"] * bool(does) + [f"{which}: {name}", ""]
-        if first and len(texts) > 1:
+        if first and len(texts) + len(also) > 1:
             named = "; ".join([name.partition(". ")[0] for _, name in texts[1:]] + also)
+            this = "the first mistake" if len(texts) > 1 else "this mistake"
             besides = (
                 f"There is more: {named}"
                 if len(texts) + len(also) < 4
                 else "There are more mistakes"
             )
-            return [*lines, f"{besides}. Fix the first mistake first, then check again.", ""]
+            return [*lines, f"{besides}. Fix {this} first, then check again.", ""]
     return lines
 
 
@@ -1105,12 +1106,27 @@ def dtype_lines(finding, seen=()):
 def _dtype_does(mistake, seen):
     """What a mistake of the dtype does, by an input that shows it: the example may be another."""
     marked = {one.case.dtype for one in seen if mistake.name in one.marks}
-    if not marked or not mistake.name.endswith("leaks out"):
+    if not mistake.name.endswith("leaks out"):
+        return _in_its_dtypes(mistake, seen)
+    if not marked:
         return mistake.does
     narrow = "float32" if "float32" in marked else sorted(marked)[0]
+    came = [one.dtypes for one in seen if mistake.name in one.marks and one.case.dtype == narrow]
+    answer = "part of the answer" if any(len(set(dtypes)) > 1 for dtypes in came) else "the answer"
     asked = any(isinstance(arg, (type, np.dtype)) for one in seen for arg in one.case.args)
     given = f"dtype={narrow}" if asked else f"{narrow} input"
-    return f"For {given} the answer is {mistake.name.split()[0]}."
+    return f"For {given} {answer} is {mistake.name.split()[0]}."
+
+
+def _in_its_dtypes(mistake, seen):
+    """What a mistake of one part's dtype does, with all the dtypes in which that part came."""
+    said = [one.marks[mistake.name].does for one in seen if mistake.name in one.marks]
+    came = dict.fromkeys(does.partition(" as ")[2].partition(", but")[0] for does in said)
+    before, come_as, after = mistake.does.partition(" as ")
+    if len(came) < 2 or not come_as:
+        return mistake.does
+    *some, last = came
+    return f"{before}{come_as}{', '.join(some)} or {last}, but{after.partition(', but')[2]}"
 
 
 def questions(finding, most=2):

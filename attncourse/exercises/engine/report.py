@@ -58,12 +58,13 @@ def _text(exercise, seen, finding, show, letters, first, brief=False, parts=None
         news = [k for k in left if _new(exercise, seen[k], finding)]
         if news:
             lines += _unexplained(exercise, seen, finding, wrong, news, telling, shown, show)
-    if show:
+    if show and not (example and _explains(finding) and _only_dtype(exercise, example)):
         text = message.smallest(exercise, seen, telling, parts)
         lines += [text, ""] if text else []
     lines += error
     lines += [] if first else message.dtype_lines(finding, seen)
-    lines += message.questions(finding, 1 if first else 2)
+    if _explains(finding) or not left:  # else what the numbers are wrong for isn't known
+        lines += message.questions(finding, 1 if first else 2)
     lines += message.printed_lines(seen[0].printed)
     return message.wrap("\n".join(lines).strip("\n"))
 
@@ -181,6 +182,13 @@ def _right_in_its_dtype(exercise, one):
     )
 
 
+def _only_dtype(exercise, one):
+    """Whether nothing but the dtype is wrong with an answer: it shows no other mistake."""
+    return _right_in_its_dtype(exercise, one) and all(
+        isinstance(mistake, generic.DtypeMistake) for mistake in one.marks.values()
+    )
+
+
 def _rounded_alike(exercise, one, name):
     """Whether an answer that is rounded to some digits differs by half a unit of the last one: at
     a tie, either way is a rounding.
@@ -248,9 +256,10 @@ def _telling(exercise, seen, finding, wrong):
         )
 
     known = {**generic.ASPECTS, **exercise.aspects}
-    explained = [k for k in wrong if seen[k].case.aspect not in finding.leftover] or [
-        k for k in wrong if known.get(seen[k].case.aspect) in finding.generic.values()
-    ]
+    explained = [k for k in wrong if seen[k].case.aspect not in finding.leftover]
+    by_aspect = [k for k in wrong if known.get(seen[k].case.aspect) in finding.generic.values()]
+    if not numbers and all(_right_in_its_dtype(exercise, seen[k]) for k in explained):
+        explained = by_aspect or explained  # a dtype is told last
     if any(one.failure for one in seen if one.index == exercise.screen()):
         failing = [k for k in explained if seen[k].failure and message.readable(seen[k].case)]
         explained = failing or explained  # an input that gives the error that is quoted
@@ -283,6 +292,20 @@ def matches(exercise, one, fit=lambda values, shape: values if values.shape == s
         and close_rows(fit(a, b.shape), b, tolerance(one.case, d, one.case.extreme)).all()
         for a, b, d in zip(one.values, exercise.predict((), one.index), one.dtypes)
     )
+
+
+def before_the_end(exercise, seen):
+    """Of an answer that a limit ended, what was already wrong with the shape of a smaller input."""
+    odd = [k for k, one in enumerate(seen) if one.values and not _in_shape(exercise, one)]
+    if not odd:
+        return []
+    k = odd[0]
+    said = _properties(exercise, seen, seen[k], odd)
+    return [
+        "",
+        f"Look at a smaller input first. {' '.join(said)}",
+        message.smallest(exercise, seen, [k]),
+    ]
 
 
 def _one_number_for_all(seen):
@@ -320,9 +343,11 @@ def _unexplained(exercise, seen, finding, wrong, left, telling, shown, below):
     general = same_kind or _one_number_for_all(seen)
     said = [general] if general else _properties(exercise, seen, seen[one], left)
     alike = [k for k in left if not named or seen[k].case.aspect == seen[one].case.aspect]
+    in_shape = all(_in_shape(exercise, seen[k]) for k in alike)
     if (
         general
-        or not message.tells_more(said)  # no more than that something is wrong
+        or in_shape
+        and not message.tells_more(said)  # no more than that something is wrong
         or all(_properties(exercise, seen, seen[k], left) == said for k in alike)
     ):
         lead = f"What it {also}does{f' for {seen[one].case.aspect}' * named}:"

@@ -6,8 +6,8 @@ The block's length is an argument, so it is known what each program would read a
 import numpy as np
 
 from ..model import PLAIN, SQUARE, Case, normal
-from .tiles import BLANKS, out_of_bounds  # noqa: F401, for the page
-from .triton_launches import kernel_device
+from .tiles import BLANKS, out_of_bounds, tensors_of  # noqa: F401, for the page
+from .triton_launches import Kernels, kernel_device
 
 MULTIPLE, SHORTER = "a multiple of the block", "shorter than a block"
 
@@ -121,3 +121,24 @@ def per_row(vector, rows):
 def only_in_row_0(vector, rows):
     """A vector that is read i * n numbers further on in row i."""
     return vector if rows == 1 else out_of_bounds()
+
+
+def shared_out(right, least, *shapes, block=2, kernels=None, name="fewer programs than blocks"):
+    """An audit of an answer whose numbers are right: it starts at least so many programs, and no
+    more than so many kernels. Only the interpreter counts programs.
+    """
+
+    def audit(run):
+        tensors = tensors_of(*shapes)
+        outcome = run(*tensors, block)
+        wanted = right(*(tensor.cpu().numpy() for tensor in tensors))
+        pieces = outcome.answer.pieces if outcome.answer else ()
+        values = pieces[0].values if len(pieces) == 1 else np.empty(0)
+        if values.shape != wanted.shape or not np.allclose(values, wanted, atol=1e-5):
+            return None
+        if kernels and len(Kernels.programs) > kernels:
+            return "more than one kernel launched"
+        few = Kernels.programs and max(Kernels.programs) < least
+        return name if few else None
+
+    return audit

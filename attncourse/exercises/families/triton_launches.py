@@ -63,11 +63,12 @@ def kernel_device():
 
 
 class Kernels:
-    """How often kernels were launched, over all runs, and how often the last run loaded or stored
-    in the interpreter.
+    """How often kernels were launched, over all runs; and in the interpreter, how often the last
+    run loaded or stored, and how many programs each of its launches started.
     """
 
     launches = accesses = 0
+    programs = ()
 
 
 @contextlib.contextmanager
@@ -75,7 +76,7 @@ def kernels_watched():
     """While it lasts launches are counted, empty tensors are marked, and the interpreter keeps to
     the tensors.
     """
-    Kernels.accesses = 0
+    Kernels.accesses, Kernels.programs = 0, ()
     undo = _interpreter_guarded() if interpreted() else _launches_counted()
     try:
         with _empty_marked():
@@ -190,6 +191,7 @@ def _interpreter_guarded():
     def grid(self, x, y, z):
         if x * y * z > MANY_PROGRAMS:
             raise RuntimeError(f"{x * y * z} programs are started: {TOO_MANY} to run in time")
+        Kernels.programs += (x * y * z,)
         return _set_grid(self, x, y, z)
 
     undo = [

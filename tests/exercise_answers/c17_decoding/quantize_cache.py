@@ -196,7 +196,7 @@ def cache_wide_scales(x):
     return codes, scale.astype(np.float64)
 
 
-@answers.wrong("divided in float16")
+@answers.wrong("codes computed in float16")
 def cache_in_half(x):
     top = np.abs(x).max(axis=-1, keepdims=True)
     scale = np.where(top == 0, 1, top / x.dtype.type(127)).astype(x.dtype)

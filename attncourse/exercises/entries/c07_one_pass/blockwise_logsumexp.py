@@ -7,6 +7,7 @@ from ...pages import written
 RAGGED, DEAD, LOW = "a last block that is shorter", "rows and blocks of -inf", "low scores"
 LOWEST = "scores far below any other"
 STARTS = (0.0, -1.0, -10.0, -50.0, -100.0, -999.0, -1e3, -9999.0, -1e4, -1e9, -1e30)
+FILLS = (-1e9, -1e4, -1e30)
 
 
 def blockwise_logsumexp(scores, block_size):
@@ -30,6 +31,10 @@ def start(scores):
 
 def finite(maximum):
     return np.where(np.isneginf(maximum), 0.0, maximum)
+
+
+def filled(block, number):
+    return np.where(np.isneginf(block), number, block)
 
 
 def log_of(row_sum):

@@ -7,6 +7,7 @@ from ...families.programs import (  # noqa: F401, for the page
     first_block_again,
     first_columns,
     listed,
+    shared_out,
     sized,
 )
 from ...families.tiles import BLANKS, BY_KERNEL, by_a_kernel  # noqa: F401, for the page
@@ -43,6 +44,6 @@ EXERCISE = written(
     axes=dict(x="n", y="n"),
     answer_axes="n",
     cases=_cases,
-    audits=(by_a_kernel("", (), (5,), (5,), more=(2,)),),
+    audits=(by_a_kernel("", (), (5,), (5,), more=(2,)), shared_out(np.add, 3, (5,), (5,))),
     **BY_KERNEL,
 )

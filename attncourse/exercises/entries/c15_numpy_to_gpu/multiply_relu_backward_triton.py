@@ -7,6 +7,7 @@ from ...families.programs import (  # noqa: F401, for the page
     listed,
     only_in_row_0,
     rows_from,
+    shared_out,
     sized,
 )
 from ...families.tiles import BY_KERNEL, by_a_kernel
@@ -55,6 +56,16 @@ EXERCISE = written(
     axes=dict(x="rows n", w="n", grad_output="rows n"),
     answer_axes="rows n",
     cases=_cases,
-    audits=(by_a_kernel("", (), (2, 5), (5,), (2, 5), more=(2,)),),
+    audits=(
+        by_a_kernel("", (), (2, 5), (5,), (2, 5), more=(2,)),
+        shared_out(
+            lambda x, w, grad_output: np.where(x * w > 0, grad_output * w, 0),
+            0,
+            (2, 5),
+            (5,),
+            (2, 5),
+            kernels=1,
+        ),
+    ),
     **BY_KERNEL,
 )

@@ -8,6 +8,7 @@ from ...families.programs import (  # noqa: F401, for the page
     only_in_row_0,
     per_row,
     rows_from,
+    shared_out,
     sized,
 )
 from ...families.tiles import BY_KERNEL, by_a_kernel
@@ -51,6 +52,9 @@ EXERCISE = written(
     axes=dict(x="rows n", w="n"),
     answer_axes="rows n",
     cases=_cases,
-    audits=(by_a_kernel("", (), (2, 5), (5,), more=(2,)),),
+    audits=(
+        by_a_kernel("", (), (2, 5), (5,), more=(2,)),
+        shared_out(lambda x, w: np.maximum(x * w, 0), 6, (2, 5), (5,), kernels=1),
+    ),
     **BY_KERNEL,
 )

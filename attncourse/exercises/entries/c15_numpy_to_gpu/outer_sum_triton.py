@@ -7,6 +7,7 @@ from ...families.programs import (  # noqa: F401, for the page
     first_rows,
     listed,
     rows_to,
+    shared_out,
     sized,
     whole_blocks,
 )
@@ -82,6 +83,9 @@ EXERCISE = written(
     axes=dict(x="m", y="n"),
     answer_axes="m n",
     cases=_cases,
-    audits=(by_a_kernel("", (), (3,), (5,), more=(2,)),),
+    audits=(
+        by_a_kernel("", (), (3,), (5,), more=(2,)),
+        shared_out(np.add.outer, 6, (3,), (5,), name="fewer programs than tiles"),
+    ),
     **BY_KERNEL,
 )
