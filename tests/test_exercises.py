@@ -16,7 +16,7 @@ from attncourse.exercises.engine import catalogue, changes, generic, message, pr
 from attncourse.exercises.engine.find import exercises
 from attncourse.exercises.engine.numbers import read_number
 from attncourse.exercises.engine.prove import load_answers, problems, prove_pairs, prove_singles
-from attncourse.exercises.model import PARTS, PLAIN, Case, Failure, Mistake
+from attncourse.exercises.model import FLOAT32, PARTS, PLAIN, Case, Failure, Mistake
 
 ENTRIES = [entry for entries in load_answers().values() for entry in entries]
 NAMES = list(exercises())
@@ -1081,6 +1081,28 @@ def test_a_right_shape_is_not_claimed_of_inputs_that_stop_with_an_error():
 def test_no_question_is_about_the_dtype_while_what_is_wrong_with_the_numbers_is_unknown():
     found, text = told("streaming_attention", scaled_by_the_block)
     assert "float64 leaks out" in found.mistakes and "Ask yourself" not in text
+
+
+def test_the_dtypes_of_a_part_are_all_told():
+    def quantize_cache(x):
+        top = np.abs(x).max(axis=-1, keepdims=True)
+        scale = np.where(top == 0, 1, top / 127).astype(x.dtype)
+        return np.round(x / scale), scale
+
+    _, text = told("quantize_cache", quantize_cache)
+    assert "Your codes come as float64, float32 or float16, but they should be int8." in text
+
+
+def test_a_dtype_that_only_part_of_the_answer_has_is_not_said_of_all_of_it():
+    mistake = generic.leaks("float64", "numpy")
+    seen = types.SimpleNamespace(
+        marks={mistake.name: mistake},
+        dtypes=("float64", "float32"),
+        case=Case(FLOAT32, (np.ones(2, np.float32),)),
+    )
+    assert "part of the answer is float64" in message._dtype_does(mistake, [seen])
+    seen.dtypes = ("float64", "float64")
+    assert "input the answer is float64" in message._dtype_does(mistake, [seen])
 
 
 def test_of_an_answer_that_takes_too_long_the_wrong_shape_is_said_too():

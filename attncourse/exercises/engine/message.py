@@ -1078,17 +1078,19 @@ def mistake_lines(finding, first=False, brief=False):
         order = ORDER[min(place, 4)]
         which = f"The {order} mistake" if len(texts) > 1 else "The mistake"
         what = f"What the {order} mistake does on its own" if len(texts) > 1 else "What it does"
-        name = f"{name.partition('. ')[0]}." if brief else name
+        name, _, why = name.partition(". ")
+        if first and len(texts) == 1:  # the dtype has no lines of its own then
+            name = ", and ".join([name, *also])
+        name = f"{name}. {why}" if why and not brief else f"{name.rstrip('.')}."
         lines += [f"{what}: {does}"] * bool(does) + [f"{which}: {name}", ""]
-        if first and len(texts) + len(also) > 1:
+        if first and len(texts) > 1:
             named = "; ".join([name.partition(". ")[0] for _, name in texts[1:]] + also)
-            this = "the first mistake" if len(texts) > 1 else "this mistake"
             besides = (
                 f"There is more: {named}"
                 if len(texts) + len(also) < 4
                 else "There are more mistakes"
             )
-            return [*lines, f"{besides}. Fix {this} first, then check again.", ""]
+            return [*lines, f"{besides}. Fix the first mistake first, then check again.", ""]
     return lines
 
 

@@ -63,11 +63,12 @@ def kernel_device():
 
 
 class Kernels:
-    """How often kernels were launched, over all runs; and in the interpreter, how often the last
-    run loaded or stored, and how many programs each of its launches started.
+    """How often kernels were launched, over all runs; the programs of each launch of the last run;
+    and how often it loaded or stored, and how many places that were, masked or not. Only the
+    interpreter counts programs, accesses and places; elsewhere they are 0.
     """
 
-    launches = accesses = 0
+    launches = accesses = places = 0
     programs = ()
 
 
@@ -76,7 +77,8 @@ def kernels_watched():
     """While it lasts launches are counted, empty tensors are marked, and the interpreter keeps to
     the tensors.
     """
-    Kernels.accesses, Kernels.programs = 0, ()
+    Kernels.accesses = Kernels.places = 0
+    Kernels.programs = ()
     undo = _interpreter_guarded() if interpreted() else _launches_counted()
     try:
         with _empty_marked():
@@ -111,6 +113,7 @@ def _launches_counted():
 
     def counted(self, *args, **kwargs):
         Kernels.launches += not kwargs.get("warmup")
+        Kernels.programs += (0,) * (not kwargs.get("warmup"))  # uncounted
         return run(self, *args, **kwargs)
 
     JITFunction.run = counted
@@ -250,6 +253,7 @@ def _guarded(name, original, ranges):
         pointers = args[name == "create_atomic_rmw"]
         mask = args[mask_at] if mask_at else None
         Kernels.accesses += 1
+        Kernels.places += pointers.data.size
         _keep_inside(ranges, pointers, mask, "read" if name == "create_masked_load" else "write")
         return original(self, *args, **kwargs)
 

@@ -206,3 +206,20 @@ def induction_rolled_the_other_way(tokens):
 def induction_for_what_comes_next(tokens):
     after = np.append(tokens[1:], -1)
     return (after[:, None] == tokens) & np.tri(len(tokens), dtype=bool)
+
+
+@answers.wrong("the same token instead of the one after it")
+def without_the_first_column(tokens):
+    same = np.tril(tokens[:, None] == tokens)
+    same[:, 0] = False
+    return same
+
+
+@answers.wrong("the token before instead of the one after")
+def shifted_the_other_way(tokens):
+    n = len(tokens)
+    found = np.zeros((n, n), bool)
+    for i in range(n):
+        for j in range(1, i + 1):
+            found[i, j] = j + 1 < n and tokens[j + 1] == tokens[i]
+    return found

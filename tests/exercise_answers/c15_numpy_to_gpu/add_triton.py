@@ -143,3 +143,17 @@ def sum_of_spread_places(x, y, block):
     out = torch.zeros_like(x)
     placed_kernel[(triton.cdiv(len(x), block),)](x, y, out, len(x), block, BLOCK=block)
     return out
+
+
+@triton.jit
+def all_at_once_kernel(x_ptr, y_ptr, out_ptr, n, WIDTH: tl.constexpr):
+    at = tl.arange(0, WIDTH)
+    x, y = tl.load(x_ptr + at, mask=at < n), tl.load(y_ptr + at, mask=at < n)
+    tl.store(out_ptr + at, x + y, mask=at < n)
+
+
+@answers.wrong("block ignored")
+def a_single_program(x, y, block):
+    out = torch.empty_like(x)
+    all_at_once_kernel[(1,)](x, y, out, len(x), WIDTH=triton.next_power_of_2(len(x)))
+    return out

@@ -202,3 +202,18 @@ for name, steps in {
     answers.wrong(name, function=astray(steps))
 answers.wrong("m and n swapped in the mask", function=astray(ends=lambda m, n: (n, m)))
 answers.wrong("x and y exchanged inside a tile", function=astray(flip=True))
+
+
+@triton.jit
+def whole_row_kernel(x_ptr, y_ptr, out_ptr, n, WIDTH: tl.constexpr):
+    i, columns = tl.program_id(0), tl.arange(0, WIDTH)
+    sums = tl.load(x_ptr + i) + tl.load(y_ptr + columns, mask=columns < n)
+    tl.store(out_ptr + i * n + columns, sums, mask=columns < n)
+
+
+@answers.wrong("block ignored")
+def a_program_for_each_row(x, y, block):
+    m, n = len(x), len(y)
+    out = torch.empty(m, n, device=x.device)
+    whole_row_kernel[(m,)](x, y, out, n, WIDTH=triton.next_power_of_2(n))
+    return out

@@ -6,8 +6,8 @@ from ...families.programs import (  # noqa: F401, for the page
     blocks_in,
     first_block_again,
     first_columns,
+    in_blocks,
     listed,
-    shared_out,
     sized,
 )
 from ...families.tiles import BLANKS, BY_KERNEL, by_a_kernel  # noqa: F401, for the page
@@ -44,6 +44,6 @@ EXERCISE = written(
     axes=dict(x="n", y="n"),
     answer_axes="n",
     cases=_cases,
-    audits=(by_a_kernel("", (), (5,), (5,), more=(2,)), shared_out(np.add, 3, (5,), (5,))),
+    audits=(by_a_kernel("", (), (5,), (5,), more=(2,)), in_blocks(np.add, (5,), (5,))),
     **BY_KERNEL,
 )

@@ -4,10 +4,10 @@ from ...families.programs import (  # noqa: F401, for the page
     MULTIPLE,
     SHORTER,
     first_block_again,
+    in_blocks,
     listed,
     only_in_row_0,
     rows_from,
-    shared_out,
     sized,
 )
 from ...families.tiles import BY_KERNEL, by_a_kernel
@@ -58,9 +58,8 @@ EXERCISE = written(
     cases=_cases,
     audits=(
         by_a_kernel("", (), (2, 5), (5,), (2, 5), more=(2,)),
-        shared_out(
+        in_blocks(
             lambda x, w, grad_output: np.where(x * w > 0, grad_output * w, 0),
-            0,
             (2, 5),
             (5,),
             (2, 5),

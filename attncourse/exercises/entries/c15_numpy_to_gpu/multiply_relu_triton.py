@@ -4,11 +4,11 @@ from ...families.programs import (  # noqa: F401, for the page
     MULTIPLE,
     SHORTER,
     first_block_again,
+    in_blocks,
     listed,
     only_in_row_0,
     per_row,
     rows_from,
-    shared_out,
     sized,
 )
 from ...families.tiles import BY_KERNEL, by_a_kernel
@@ -54,7 +54,7 @@ EXERCISE = written(
     cases=_cases,
     audits=(
         by_a_kernel("", (), (2, 5), (5,), more=(2,)),
-        shared_out(lambda x, w: np.maximum(x * w, 0), 6, (2, 5), (5,), kernels=1),
+        in_blocks(lambda x, w: np.maximum(x * w, 0), (2, 5), (5,), kernels=1),
     ),
     **BY_KERNEL,
 )

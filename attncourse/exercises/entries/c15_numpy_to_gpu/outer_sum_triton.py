@@ -5,9 +5,9 @@ from ...families.programs import (  # noqa: F401, for the page
     first_block_again,
     first_columns,
     first_rows,
+    in_blocks,
     listed,
     rows_to,
-    shared_out,
     sized,
     whole_blocks,
 )
@@ -83,9 +83,6 @@ EXERCISE = written(
     axes=dict(x="m", y="n"),
     answer_axes="m n",
     cases=_cases,
-    audits=(
-        by_a_kernel("", (), (3,), (5,), more=(2,)),
-        shared_out(np.add.outer, 6, (3,), (5,), name="fewer programs than tiles"),
-    ),
+    audits=(by_a_kernel("", (), (3,), (5,), more=(2,)), in_blocks(np.add.outer, (3,), (5,))),
     **BY_KERNEL,
 )
