@@ -421,6 +421,45 @@ def test_an_alarm_that_comes_too_late_is_not_reported(monkeypatch):
     assert not reported
 
 
+def test_what_a_callback_raises_without_room_is_not_reported_and_the_rest_is(monkeypatch):
+    class Ends:
+        def __init__(self, error):
+            self.error = error
+
+        def __del__(self):
+            raise self.error
+
+    reported = []
+    hook = lambda unraisable: reported.append(type(unraisable.exc_value))  # noqa: E731
+    monkeypatch.setattr(sys, "unraisablehook", hook)
+    with limit.time_limit(1):
+        Ends(RecursionError("maximum recursion depth exceeded"))
+        Ends(KeyError("its own"))
+    assert reported == [KeyError] and sys.unraisablehook is hook
+
+
+def test_limits_that_overlap_in_two_threads_give_the_hook_back(monkeypatch):
+    hook = lambda unraisable: None  # noqa: E731
+    monkeypatch.setattr(sys, "unraisablehook", hook)
+    second_began, first_ended = threading.Event(), threading.Event()
+
+    def first():
+        with limit.time_limit(5):
+            second.start()
+            second_began.wait()
+        first_ended.set()
+
+    def begun_later():
+        with limit.time_limit(5):
+            second_began.set()
+            first_ended.wait()
+
+    second = threading.Thread(target=begun_later)
+    in_a_thread(first)
+    second.join()
+    assert sys.unraisablehook is hook
+
+
 def test_an_exception_at_hand_is_the_same_after_a_check(monkeypatch):
     monkeypatch.setattr(guard.Clock.__init__, "__defaults__", (0.1,))
     try:

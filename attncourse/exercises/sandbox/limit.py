@@ -91,7 +91,10 @@ class Limit:
         self.meter, self.base, self.over = Meter(seconds, self.longest), None, False
 
     def __enter__(self):
-        self.before = sys.gettrace()
+        self.before, hook = sys.gettrace(), sys.unraisablehook
+        around = getattr(hook, "__self__", None)
+        self.hook = around.hook if isinstance(around, Limit) else hook  # another thread's limit
+        sys.unraisablehook = self.report
         self.start()
         self.base = sys._getframe(1)  # nothing is raised before, so __exit__ is called
         return self
@@ -99,15 +102,21 @@ class Limit:
     def __exit__(self, *unused):
         self.base = None
         sys.settrace(self.before)
-        hook = self.hook if self.over else sys.unraisablehook
-        # If another thread takes an alarm too late, Python reports "ignored due to race condition"
-        # with all errors of an endless recursion as its context.
-        sys.unraisablehook = _ignore
         self.stop()
         if self.over:
             sys.setrecursionlimit(sys.getrecursionlimit() - MORE_ROOM)
-        sys.unraisablehook = hook
+        sys.unraisablehook = self.hook
         self.meter.over()
+
+    def report(self, unraisable):
+        """In place of Python's hook, which would itself be ended, and so be called again; or which
+        finds no room under the recursion limit. If another thread takes an alarm too late, Python
+        reports "ignored due to race condition" with all errors of an endless recursion as its
+        context: that has nothing to say to anybody.
+        """
+        ends = self.over or self.base is None
+        if not (ends or isinstance(unraisable.exc_value, RecursionError)):
+            self.hook(unraisable)
 
     def look(self, event, frame):
         """Raise TimeUp in this frame if the time is over, and from then on at each step under
@@ -117,7 +126,7 @@ class Limit:
             return
         if not self.over:  # an endless recursion has left no room for what ends it
             sys.setrecursionlimit(sys.getrecursionlimit() + MORE_ROOM)
-            self.over, self.hook, sys.unraisablehook = True, sys.unraisablehook, _ignore
+            self.over = True
         while frame is not self.base and type(frame.f_trace) is not Step:
             self._take(frame)
             frame = frame.f_back
@@ -151,12 +160,6 @@ class Limit:
         if self.over and self._reaches(frame):
             self._take(frame)
         sys.settrace(self.trace)
-
-
-def _ignore(unraisable):
-    """In place of a hook that would itself be ended, and so be called again, or that has nothing to
-    say to anybody.
-    """
 
 
 def _raise_time_up(*unused):
