@@ -58,7 +58,7 @@ def low_rows(case):
     """Scores of -inf beside scores as low as what learners write in their place."""
     return [
         case(NEG_INF, [[low, low - 1, -np.inf], [0, 1, 2]], extreme=True)
-        for low in (-5000.0, -10000.0, -1e6)
+        for low in (-5000.0, -10000.0, -3e9)
     ]
 
 

@@ -360,8 +360,8 @@ for number, (names, function) in enumerate(
         (["sqrt(n_k) instead of sqrt(d_k)"], flash(scale=lambda d, n: n**-0.5)),
         (["d_k fixed in the code"], flash(scale=lambda d, n: 0.125)),
         (["keys instead of values"], flash(order=lambda q, k, v: (q, k, k))),
-        (["causal flag ignored"], flash("not causal")),
-        (["causal flag ignored"], flash("not causal", bm=64, bn=64)),
+        (["no causal mask"], flash("not causal")),
+        (["no causal mask"], flash("not causal", bm=64, bn=64)),
         (["diagonal excluded"], flash("strict")),
         (["masked scores set to 0"], flash("zeros")),
         (["the future instead of the past"], flash("future")),
@@ -403,7 +403,7 @@ for number, (names, function) in enumerate(
         (["maximum begins at 0"], flash("from 0")),
         (["maximum begins at 0"], flash("from 0", bm=32, bn=64)),
         (["NaN from the first block on"], flash("upside down")),
-        (["no scale", "causal flag ignored"], flash("not causal", scale=lambda d, n: 1.0)),
+        (["no scale", "no causal mask"], flash("not causal", scale=lambda d, n: 1.0)),
         (["no scale", "padding counted as zeros"], flash("zero padding", scale=lambda d, n: 1.0)),
     )
 ):

@@ -78,7 +78,7 @@ def _cases():
         case(NEG_INF, [[[1, -inf, 3], [-inf, -inf, 2]]], [0.5], extreme=True),
         *(
             case(NEG_INF, [[[low, low - 1, -inf], [0, 1, 2]]], [low], extreme=True)
-            for low in (-5000.0, -10000.0, -1e6)
+            for low in (-5000.0, -10000.0, -3e9)
         ),
         drawn(NEG_INF, 2, 3, 5, seed=10, hidden=True),
         case(DEAD, [[[-inf, -inf], [0, 1]]], [1], extreme=True),
