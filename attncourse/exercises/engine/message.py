@@ -1079,7 +1079,7 @@ def mistake_lines(finding, first=False, brief=False):
         which = f"The {order} mistake" if len(texts) > 1 else "The mistake"
         what = f"What the {order} mistake does on its own" if len(texts) > 1 else "What it does"
         name, _, why = name.partition(". ")
-        if first and len(texts) == 1:  # the dtype has no lines of its own then
+        if first and len(texts) == 1:  # no line further down names the dtype
             name = ", and ".join([name, *also])
         name = f"{name}. {why}" if why and not brief else f"{name.rstrip('.')}."
         lines += [f"{what}: {does}"] * bool(does) + [f"{which}: {name}", ""]

@@ -295,7 +295,7 @@ def matches(exercise, one, fit=lambda values, shape: values if values.shape == s
 
 
 def before_the_end(exercise, seen):
-    """Of an answer that a limit ended, what was already wrong with the shape of a smaller input."""
+    """Of an answer whose check was cut short, an earlier input for which it has a wrong shape."""
     odd = [k for k, one in enumerate(seen) if one.values and not _in_shape(exercise, one)]
     if not odd:
         return []
@@ -303,7 +303,8 @@ def before_the_end(exercise, seen):
     said = _properties(exercise, seen, seen[k], odd)
     return [
         "",
-        f"Look at a smaller input first. {' '.join(said)}",
+        f"Look at another input first. {' '.join(said)}",
+        "",
         message.smallest(exercise, seen, [k]),
     ]
 
