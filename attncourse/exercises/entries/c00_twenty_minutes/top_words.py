@@ -32,6 +32,22 @@ def first_of(weights, positions):
     return np.array([np.flatnonzero(weights == weights[i])[0] for i in positions], int)
 
 
+def partitioned(sizes, at):
+    """The positions on one side of the place `at` in an order that np.argpartition leaves open."""
+    n = len(sizes)
+    order = np.argpartition(sizes, at) if -n <= at < n else np.arange(n)
+    return order[at:] if at < 0 else order[: max(at, 1)]
+
+
+def chosen_to_zero(weights, count):
+    """The largest weight's position, again and again, where a chosen weight counts as 0."""
+    left, positions = weights.copy(), []
+    for _ in range(min(count, len(left))):
+        positions.append(left.argmax())
+        left[positions[-1]] = 0.0
+    return np.array(positions, int)
+
+
 def later_first(sizes):
     """The positions by size, the later of equals first."""
     return np.lexsort((-np.arange(len(sizes)), sizes))

@@ -54,6 +54,15 @@ def largest_not_added(blocks, first_counts):
     return row_max, row_sum
 
 
+def started_again(blocks):
+    """Score by score: one that becomes the maximum starts a new sum."""
+    row_max, row_sum = -np.inf, 0.0
+    for score in (score for block in blocks for score in block):
+        row_sum = 1.0 if score > row_max else row_sum + np.exp(score - row_max)
+        row_max = max(row_max, score)
+    return row_max, row_sum
+
+
 def of_all(blocks, total):
     """The maximum, and a total of all scores, the blocks' lengths and the first block."""
     blocks = list(blocks)

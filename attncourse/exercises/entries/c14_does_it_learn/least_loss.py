@@ -19,6 +19,12 @@ def least_loss(tokens, n_letters, n_digits):
     return mean
 
 
+def halves(letters, digits):
+    """The mean of both means, or of the digits if there's nothing else to predict."""
+    means = [sum(losses) / len(losses) for losses in (letters, digits) if losses]
+    return sum(means) / len(means)
+
+
 def with_new(tokens, n_letters, n_digits, new):
     """The loss if another number of digits cost something."""
     total = (len(tokens) // 2 - 1) * math.log(n_letters) + new * math.log(n_digits)

@@ -48,6 +48,18 @@ def rows_apart(row, blank):
     return padded(row, blank, power_of_2(row.shape[-1])).ravel()[: row.size].reshape(row.shape)
 
 
+def read_and_written_apart(scores, blank):
+    """Row i is read and written at i times the block's length, up to the end of the tensor."""
+    flat, output = scores.ravel(), np.full(scores.size, blank)
+    for i in range(len(scores)):
+        at = slice(
+            i * power_of_2(scores.shape[-1]), i * power_of_2(scores.shape[-1]) + scores.shape[-1]
+        )
+        if flat[at].size:
+            output[at] = softmax_of(flat[at])
+    return output.reshape(scores.shape)
+
+
 def from_place(scores):
     """Row i as it is read if it begins i entries after the first."""
     at = np.arange(len(scores))[:, None] + np.arange(scores.shape[1])

@@ -78,6 +78,17 @@ def zeros_behind(scores, value, is_causal, block):
     return np.pad(scores, [*behind, (0, more)]), np.pad(value, [*behind[:-1], (0, more), (0, 0)])
 
 
+def later_as_zeros(scores, value, is_causal, rows, columns):
+    """Later keys, and the places behind the last one, have scores of 0 as far as the blocks go."""
+    if not is_causal:
+        return scores, value
+    queries = np.arange(scores.shape[-1])[:, None]
+    scores, value = zeros_behind(scores, value, False, columns)
+    places = np.arange(scores.shape[-1])
+    unread = places >= reach(queries, rows, columns)
+    return np.where(places <= queries, scores, np.where(unread, -np.inf, 0.0)), value
+
+
 def only_keys(scores, value, part):
     """Only these keys are read; without any, the output is 0 / 0."""
     found = scores[..., part], value[..., part, :]

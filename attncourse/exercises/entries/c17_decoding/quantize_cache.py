@@ -75,6 +75,16 @@ def span(rows):
     return rows.max(axis=-1, keepdims=True) - rows.min(axis=-1, keepdims=True)
 
 
+def span_scale(rows):
+    """255 steps from the row's lowest number to its highest."""
+    return np.where(span(rows) == 0, 1.0, span(rows) / 255)
+
+
+def from_lowest(rows):
+    """The steps from the row's lowest number, 0 to 255."""
+    return np.round((rows - rows.min(axis=-1, keepdims=True)) / span_scale(rows))
+
+
 def one_of(array):
     """One number for the whole array, in the shape of the scales."""
     return np.full_like(array[..., :1], array.max())

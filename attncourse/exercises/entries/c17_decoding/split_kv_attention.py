@@ -5,7 +5,12 @@ import numpy as np
 from ...families.attention import ATTENTION_AXES, attention_cases
 from ...families.inputs import LONG_KEYS, LONG_QUERY, given
 from ...families.numpy_calls import ExpOf, Unusable
-from ...families.partials import columns, weighted
+from ...families.partials import (  # noqa: F401, for the page
+    columns,
+    one_by_one,
+    two_shares,
+    weighted,
+)
 from ...families.scores import softmax_of, swap
 from ...model import HUGE, LEADING, PLAIN, SQUARE, Case, normal
 from ...pages import written
@@ -72,9 +77,12 @@ def lse_of_all(highest, below):
     return np.broadcast_to(lse, highest.shape)
 
 
-def along_the_first_axis(query, key, value, n_splits):
+def along_the_first_axis(query, key, value, n_splits, least=0):
+    """Keys and values split along axis 0, without the parts that are shorter than `least`."""
     found = []
     for k, v in zip(np.array_split(key, n_splits), np.array_split(value, n_splits)):
+        if len(k) < least:
+            continue
         scores = query @ swap(k) / np.sqrt(query.shape[-1])
         found.append((softmax_of(scores) @ v, np.logaddexp.reduce(scores, axis=-1, keepdims=True)))
     outs, lses = columns(found)

@@ -30,6 +30,15 @@ def to_one_key(weights, i):
     return given_back
 
 
+def or_one(total):
+    return np.where(total == 0, 1, total)
+
+
+def clipped(scores, limit):
+    """Each score brought between -limit and limit, except for -inf."""
+    return np.where(np.isneginf(scores), scores, np.clip(scores, -limit, limit))
+
+
 def dead(s):
     return np.isneginf(s).all(axis=-1, keepdims=True)
 
