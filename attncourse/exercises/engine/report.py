@@ -334,7 +334,7 @@ def _unexplained(exercise, seen, finding, wrong, left, telling, shown, below):
     lines = (
         []
         if named
-        else [f"Right for: {', '.join(right)}. Wrong for: {wrong_aspects}."]
+        else [f"Tried and right: {', '.join(right)}. Tried and wrong: {wrong_aspects}."]
         if right
         else []
     )

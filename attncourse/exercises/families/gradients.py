@@ -44,6 +44,11 @@ def over_the_batch(gradient, reduce):
     return reduce(gradient, axis=leading(gradient)) if gradient.ndim > 2 else gradient
 
 
+def shared(gradient):
+    """Each sequence of the batch gets the sum over all of them."""
+    return np.broadcast_to(over_the_batch(gradient, np.sum), gradient.shape)
+
+
 def over_rows(gradient):
     return gradient / gradient.shape[-2]
 

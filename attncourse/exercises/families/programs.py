@@ -113,6 +113,11 @@ def grid_turned(output, block, blank):
     return first_columns(first_rows(output, blocks_in(n, block), blank), rows * block, blank)
 
 
+def as_half(array):
+    """Rounded to float16, and wide again."""
+    return array.astype(np.float16).astype(array.dtype)
+
+
 def per_row(vector, rows):
     """One number of the vector for each row, if there are so many."""
     return vector[:rows, None] if rows <= len(vector) else out_of_bounds()

@@ -29,11 +29,11 @@ answers.wrong(
     "mask inverted", function=lambda attn_mask, dtype: np.where(attn_mask, -np.inf, 0).astype(dtype)
 )
 answers.wrong(
-    "a large negative number instead of -inf",
+    "a negative number instead of -inf",
     function=lambda attn_mask, dtype: np.where(attn_mask, 0, -1e9).astype(dtype),
 )
 answers.wrong(
-    "a large negative number instead of -inf",
+    "a negative number instead of -inf",
     function=lambda attn_mask, dtype: np.where(attn_mask, 0, -1e4).astype(dtype),
 )
 answers.wrong(
@@ -100,6 +100,6 @@ def additive_by_differences(attn_mask, dtype):
     return -np.inf - found
 
 
-@answers.wrong("a large negative number instead of -inf", "narrower dtype")
+@answers.wrong("a negative number instead of -inf", "narrower dtype")
 def additive_in_float32(attn_mask, dtype):
     return np.where(attn_mask, 0, -1e9).astype(np.float32)

@@ -39,17 +39,17 @@ def masking_multiplied(scores, attn_mask):
     return scores * attn_mask
 
 
-@answers.wrong("large negative number instead of -inf")
+@answers.wrong("negative number instead of -inf")
 def masking_billion(scores, attn_mask):
     return np.where(attn_mask, scores, -1e9)
 
 
-@answers.wrong("large negative number instead of -inf")
+@answers.wrong("negative number instead of -inf")
 def masking_finfo(scores, attn_mask):
     return np.where(attn_mask, scores, np.finfo(scores.dtype).min)
 
 
-@answers.wrong("large negative number instead of -inf")
+@answers.wrong("negative number instead of -inf")
 def masking_billion_added(scores, attn_mask):
     return scores + (1 - attn_mask.astype(scores.dtype)) * np.array(-1e9).astype(scores.dtype)
 

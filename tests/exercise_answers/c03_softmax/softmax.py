@@ -362,7 +362,7 @@ def soft(scores, axis=-1):
 
 
 for value in (-1e3, -2e3, -1e4, -6e4):
-    answers.wrong("large negative number instead of -inf", function=filled(value))
+    answers.wrong("negative number instead of -inf", function=filled(value))
 
 
 @answers.wrong("uniform weights")

@@ -250,7 +250,7 @@ def with_a_number_for_inf(number):
 
 
 for number in (-100, -1e4):
-    answers.wrong("large negative number instead of -inf", function=with_a_number_for_inf(number))
+    answers.wrong("negative number instead of -inf", function=with_a_number_for_inf(number))
 
 
 @answers.wrong("no logarithm")

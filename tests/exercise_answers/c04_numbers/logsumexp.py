@@ -106,7 +106,7 @@ def lse_naive_epsilon(scores, axis=-1):
     return np.log(1e-6 + np.exp(scores).sum(axis=axis))
 
 
-@answers.wrong("large negative number instead of -inf")
+@answers.wrong("negative number instead of -inf")
 def lse_fill(scores, axis=-1):
     return np.maximum(np.logaddexp.reduce(scores, axis=axis), -1e30).astype(scores.dtype)
 
@@ -182,12 +182,12 @@ def lse_whole_array_dead(scores, axis=-1):
     return np.log(np.exp(scores - m).sum(axis)) + m.squeeze(axis)
 
 
-@answers.wrong("large negative number instead of -inf")
+@answers.wrong("negative number instead of -inf")
 def lse_nan_to_num(scores, axis=-1):
     return np.nan_to_num(np.logaddexp.reduce(scores, axis=axis))
 
 
-@answers.wrong("large negative number instead of -inf")
+@answers.wrong("negative number instead of -inf")
 def lse_filled_before(scores, axis=-1):
     scores = np.where(np.isneginf(scores), -1e9, scores)
     m = scores.max(axis=axis, keepdims=True)
@@ -232,7 +232,7 @@ def lse_of_five(scores, axis=-1):
     return np.logaddexp.reduce(ordered.take(range(max(0, n - 5), n), axis=axis), axis=axis)
 
 
-@answers.wrong("large negative number instead of -inf")
+@answers.wrong("negative number instead of -inf")
 def lse_filled_and_rescued(scores, axis=-1):
     low = np.where(np.isinf(scores), -2e3, scores).astype(scores.dtype)
     m = low.max(axis=axis, keepdims=True)

@@ -77,7 +77,7 @@ def safe_uniform(scores):
     return out
 
 
-@answers.wrong("large negative number instead of -inf")
+@answers.wrong("negative number instead of -inf")
 def safe_minus_10000(scores):
     return softmax_plain(np.maximum(scores, -1e4))
 
@@ -151,7 +151,7 @@ def safe_two_steps(scores):
     return np.where(dead, 0, softmax_plain(np.where(dead, 0, scores))).astype(scores.dtype)
 
 
-@answers.wrong("large negative number instead of -inf")
+@answers.wrong("negative number instead of -inf")
 def safe_filled_native(scores):
     return softmax_plain(np.nan_to_num(scores, neginf=-1e9))
 
@@ -200,7 +200,7 @@ def safe_counting_minus_infinity(scores):
     return e / np.where(np.isneginf(scores), 1, e).sum(-1, keepdims=True).astype(e.dtype)
 
 
-@answers.wrong("large negative number instead of -inf")
+@answers.wrong("negative number instead of -inf")
 def safe_filled_and_rescued(scores):
     dead = np.isneginf(scores).all(axis=-1, keepdims=True)
     scores = np.where(np.isneginf(scores), -2e3, scores).astype(scores.dtype)

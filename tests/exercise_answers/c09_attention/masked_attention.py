@@ -95,12 +95,12 @@ def masked_bias(query, key, value, attn_mask):
     return soft(scaled(query, key) + bias) @ value
 
 
-@answers.wrong("large negative number instead of -inf")
+@answers.wrong("negative number instead of -inf")
 def masked_minus_1e9(query, key, value, attn_mask):
     return soft(np.where(attn_mask, scaled(query, key), -1e9)) @ value
 
 
-@answers.wrong("large negative number instead of -inf")
+@answers.wrong("negative number instead of -inf")
 def masked_minus_10000(query, key, value, attn_mask):
     scores = scaled(query, key)
     np.putmask(scores, ~np.broadcast_to(attn_mask, scores.shape), -10000)
@@ -362,7 +362,7 @@ answers.wrong(
 )
 
 
-@answers.wrong("large negative number instead of -inf")
+@answers.wrong("negative number instead of -inf")
 def masked_by_a_number_and_rescued(query, key, value, attn_mask):
     weights = soft(np.where(attn_mask, scaled(query, key), query.dtype.type(-1e4)))
     return np.where(attn_mask.any(axis=-1, keepdims=True), weights, 0).astype(query.dtype) @ value

@@ -126,7 +126,7 @@ def blocks_skipped(n, block_q, block_k):
     return math.ceil(n / block_q) * math.ceil(n / block_k) - blocks_by_loop(n, block_q, block_k)
 
 
-@answers.wrong("one block too many for each block of queries")
+@answers.wrong("a block of keys too many")
 def blocks_one_too_many(n, block_q, block_k):
     return sum(min(first + block_q, n) // block_k + 1 for first in range(0, n, block_q))
 

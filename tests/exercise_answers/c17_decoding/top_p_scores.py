@@ -117,7 +117,7 @@ answers.wrong(
     function=chosen_by(needed, lambda s: np.argsort(s, axis=-1, kind="stable")[..., ::-1]),
 )
 answers.wrong("0 instead of -inf", function=chosen_by(needed, fill=0))
-answers.wrong("large negative number instead of -inf", function=chosen_by(needed, fill=-1e4))
+answers.wrong("negative number instead of -inf", function=chosen_by(needed, fill=-1e4))
 
 
 @answers.wrong("small weights dropped for p = 1")

@@ -75,7 +75,7 @@ def capping_unmasked(scores, cap, attn_mask):
     return cap * np.tanh(scores / cap)
 
 
-@answers.wrong("large negative number instead of -inf")
+@answers.wrong("negative number instead of -inf")
 def capping_billion(scores, cap, attn_mask):
     return np.where(attn_mask, cap * np.tanh(scores / cap), np.finfo(scores.dtype).min)
 

@@ -3,6 +3,7 @@ import numpy as np
 from ...families.programs import (  # noqa: F401, for the page
     MULTIPLE,
     SHORTER,
+    as_half,
     blocks_in,
     first_block_again,
     first_columns,
@@ -20,11 +21,6 @@ def add_triton(x, y, block):
     total = a + b  #: the sums
     output = total
     return output
-
-
-def as_half(array):
-    """Rounded to float16, and wide again."""
-    return array.astype(np.float16).astype(array.dtype)
 
 
 def spread(output, block, blank):

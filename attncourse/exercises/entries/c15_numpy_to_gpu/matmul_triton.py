@@ -24,12 +24,15 @@ def parts(x, y, block):
     return [x[:, at : at + block] @ y[at : at + block] for at in range(0, x.shape[1], block)]
 
 
-def first_tile_again(x, y, block, masked):
-    """Each step reads the first tiles; beyond k, in the last step, nothing is read if masked."""
+def first_tile_again(x, y, block, masked, which):
+    """Each step reads the first tiles of `which`; beyond k, in the last step, nothing is read if
+    masked.
+    """
     k, total = x.shape[1], 0.0
     for at in range(0, k, block):
-        stop = min(block, k - at if masked else k)
-        total = total + x[:, :stop] @ y[:stop]
+        size = min(block, k - at if masked or which != "ab" else k)
+        from_a, from_b = (0 if name in which else at for name in "ab")
+        total = total + x[:, from_a : from_a + size] @ y[from_b : from_b + size]
     return total
 
 

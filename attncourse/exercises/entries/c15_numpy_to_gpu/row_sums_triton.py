@@ -1,6 +1,7 @@
 import numpy as np
 
 from ...families.programs import (  # noqa: F401, for the page
+    as_half,
     first_block_again,
     first_rows,
     inside_masked,

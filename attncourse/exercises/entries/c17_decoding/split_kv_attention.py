@@ -5,12 +5,7 @@ import numpy as np
 from ...families.attention import ATTENTION_AXES, attention_cases
 from ...families.inputs import LONG_KEYS, LONG_QUERY, given
 from ...families.numpy_calls import ExpOf, Unusable
-from ...families.partials import (  # noqa: F401, for the page
-    columns,
-    one_by_one,
-    two_shares,
-    weighted,
-)
+from ...families.partials import columns, one_by_one, two_shares, weighted  # noqa: F401, for the page
 from ...families.scores import softmax_of, swap
 from ...model import HUGE, LEADING, PLAIN, SQUARE, Case, normal
 from ...pages import written
