@@ -321,7 +321,7 @@ class Operators:
                 called,
                 upper(does),
                 why,
-                f"Which of your lines changes {name} in that way?",
+                f"Which of your lines changes {name} in that way, or has the same effect?",
                 *changes(change),
             )
 

@@ -471,8 +471,8 @@ def _of_words(values, wanted):
 
 
 def tells_more(sentences):
-    """Whether the sentences of `properties` say more than that something is wrong."""
-    return not any(text.endswith(("is wrong.", "aren't.")) for text in sentences[:1])
+    """Whether the sentences of `properties` say more than which part is wrong."""
+    return not all(text.endswith(("is wrong.", "aren't.", ": right.")) for text in sentences)
 
 
 def factors(seen, wanted):
@@ -656,6 +656,22 @@ def _moved(a, b):
     return ""
 
 
+def _nearly(a, b):
+    """How near the numbers come, where an inexact step may be all that's wrong."""
+    if not (np.isfinite(a).all() and np.isfinite(b).all()) or not (a != np.rint(a)).any():
+        return ""
+    largest = np.abs(b).max(initial=0)
+    error = np.abs(a - b).max(initial=0) / largest if largest else 0
+    if not 1e-6 < error < 0.01:
+        return ""
+    if a.size == 1:
+        return f"The number is nearly right: it's off by {number(100 * error)} %."
+    return (
+        "The numbers are nearly right: the largest error is"
+        f" {number(100 * error)} % of the largest number expected."
+    )
+
+
 RULES = (
     _not_finite,
     _all_the_same,
@@ -668,10 +684,11 @@ RULES = (
     _first_sum,
     _signs,
     _moved,
+    _nearly,
 )
 
 
-OF_ONE_INPUT = (_not_finite, _first_sum)  # rules about the input that is shown
+OF_ONE_INPUT = (_not_finite, _first_sum, _nearly)  # rules about the input that is shown
 
 
 def _which_rows(a, b, relative):

@@ -63,7 +63,7 @@ def least_with_first(tokens, n_letters, n_digits):
     return (pairs * math.log(n_letters) + new * math.log(n_digits)) / n
 
 
-@answers.wrong("first token counted", "divided by n")
+@answers.wrong("mean over all n tokens")
 def least_over_all(tokens, n_letters, n_digits):
     pairs, new, n = parts(tokens)
     return (pairs * math.log(n_letters) + new * math.log(n_digits)) / (n + 1)

@@ -44,6 +44,8 @@ def _cases():
         case(APART, 0, 1, 0),
         case(APART, 1, 1, 0, 2, 1, 0, 0),
         case("negative numbers", -1, -1, 0, 0, -2),
+        case("negative numbers", 1, -1, -1, 1, 0),
+        case("negative numbers", 2, -1, 2, -3, -2, 1),
         case("large numbers", 0, 256, 100_000, 100_001, 2**24, 2**24 + 1),
         case("int32 numbers", 0, 0, 1, 1, 1, dtype=np.int32),
     ]

@@ -23,6 +23,11 @@ def finite(maximum):
     return np.where(np.isneginf(maximum), 0.0, maximum)
 
 
+def lse_and_one(highest, total):
+    """The sum put into the first part."""
+    return highest + np.log(np.where(total == 0, 1.0, total)), np.where(total == 0, 0.0, 1.0)
+
+
 def lower_factor(max_a, sum_a, max_b, sum_b, of, first):
     """The factor exp(smaller - larger maximum) on the first sum, or on the second."""
     highest = np.maximum(max_a, max_b)

@@ -28,7 +28,7 @@ def looped_softmax_triton(scores, block):
     loaded = scores
     s = loaded  #: the scores
     along = -1
-    shifted = s - s.max(axis=along, keepdims=True)  #: the shifted scores
+    shifted = s - s.max(axis=along, keepdims=True, initial=-np.inf)  #: the shifted scores
     powers = np.exp(shifted)  #: the exponentials
     total = powers.sum(axis=along, keepdims=True)  #: the sum of the exponentials (one per row)
     weights = powers / total  #: the weights
@@ -53,6 +53,17 @@ def rescaled_too_late(scores, block):
     for tile in blocks_of(scores, block):
         new = np.maximum(highest, tile.max(axis=-1, keepdims=True))
         total = (total + np.exp(tile - new).sum(axis=-1, keepdims=True)) * np.exp(highest - new)
+        highest = new
+    return np.exp(scores - highest) / total
+
+
+def rescaled_the_wrong_way(scores, block):
+    """The sum so far, once there is one, grows with the maximum."""
+    highest, total = -np.inf, 0.0
+    for tile in blocks_of(scores, block):
+        new = np.maximum(highest, tile.max(axis=-1, keepdims=True))
+        factor = np.exp(new - highest) if np.isfinite(highest).all() else 1.0
+        total = total * factor + np.exp(tile - new).sum(axis=-1, keepdims=True)
         highest = new
     return np.exp(scores - highest) / total
 
