@@ -116,7 +116,7 @@ def seconds_to_the_microsecond(flops, bytes_moved, peak_flops, bandwidth):
     return round(max(flops / peak_flops, bytes_moved / bandwidth), 6)
 
 
-@answers.wrong("the two cases exchanged at the ridge")
+@answers.wrong("intensity upside down")
 def seconds_by_bytes_per_operation(flops, bytes_moved, peak_flops, bandwidth):
     if bytes_moved / flops > peak_flops / bandwidth:
         return flops / peak_flops

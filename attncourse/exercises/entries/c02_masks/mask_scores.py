@@ -66,6 +66,7 @@ def _cases():
 
     return [
         case(PLAIN, [[1, -2, 3], [4, 5, -6]], [[True, False, True], [False, True, True]]),
+        case("an allowed score of 0", [[0, 1], [2, 0]], [[True, False], [True, True]]),
         case(BROADCAST, [[1, -2], [3, 4]], [True, False]),
         Case(BROADCAST, (normal(2, 5, 3, seed=4), mask(5, 3))),
         Case(BROADCAST, (normal(2, 3, 5, 7, seed=5), mask(2, 1, 1, 7))),

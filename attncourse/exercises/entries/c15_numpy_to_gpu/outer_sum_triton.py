@@ -28,6 +28,13 @@ def on_the_diagonal(output, block, blank):
     return np.where(i == j, output, blank)
 
 
+def shifted_tiles(output, block, blank, rows=True, columns=True):
+    """Tiles that begin one row, or one column, after each other don't reach the end."""
+    m, n = (blocks_in(size, block) - 1 + block for size in output.shape)
+    output = first_rows(output, m, blank) if rows else output
+    return first_columns(output, n, blank) if columns else output
+
+
 def column_by_column(output):
     """Entry (i, j) is stored at place j * rows + i."""
     return output.T.ravel().reshape(output.shape)
