@@ -850,8 +850,8 @@ def log_softmax_of_other_sums(scores, axis=-1):
         (
             "rotary",
             rotated_at_the_highest_so_far,
-            "positions that do not begin at 0, leading axes ... Wrong for: positions out of order.",
-            "Wrong for: positions that",
+            "begin at 0, leading axes ... Tried and wrong: positions out of order.",
+            "Tried and wrong: positions that",
         ),
         (
             "top_p_scores",
@@ -948,7 +948,12 @@ def log_softmax_of_other_sums(scores, axis=-1):
         ),
         ("attention_torch", maximum_as_a_pair, "take .values", "np."),
         ("attention_torch_causal", mask_on_a_gpu, "device=query.device", "It returns"),
-        ("weight_on_pattern", queries_of_the_first_matrix, "Wrong for: leading axes.", "factor"),
+        (
+            "weight_on_pattern",
+            queries_of_the_first_matrix,
+            "Tried and wrong: leading axes.",
+            "factor",
+        ),
         ("split_kv_attention", features_in_parts, "attnlib.attention(q, k, value)", "raise "),
         ("key_ranges", whole_as_rounded, "keep their rounded values", "comes out larger"),
         ("additive_mask", mask_by_the_dtype_itself, "dtype = np.dtype('float32')", "= float32"),
@@ -1056,7 +1061,7 @@ def scaled_by_the_block(query, key, value, block_size):
     output = np.zeros((len(query), value.shape[1]))
     for start in range(0, len(key), block_size):
         block = slice(start, start + block_size)
-        scores = query @ key[block].T / np.sqrt(block_size)
+        scores = query @ key[block].T / np.sqrt(3 + block_size**1.5)
         new_max = np.maximum(row_max, scores.max(axis=1, keepdims=True))
         powers, factor = np.exp(scores - new_max), np.exp(row_max - new_max)
         row_sum = row_sum * factor + powers.sum(axis=1, keepdims=True)
