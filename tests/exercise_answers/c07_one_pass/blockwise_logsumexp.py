@@ -88,7 +88,7 @@ def by_adding_logs(scores, block_size):
     ).astype(scores.dtype)
 
 
-@answers.wrong("an array as large as the scores")
+@answers.wrong("as much memory as the scores take")
 def by_the_whole_row(scores, block_size):
     highest = scores.max(axis=-1, keepdims=True)
     shifted = scores.astype(np.float64) - np.where(np.isneginf(highest), 0, highest)
@@ -176,7 +176,7 @@ def blockwise_stacked(scores, block_size):
     )
 
 
-@answers.wrong("blocks along the first axis", "an array as large as the scores")
+@answers.wrong("blocks along the first axis", "as much memory as the scores take")
 def blockwise_of_queries(scores, block_size):
     total = np.full(scores.shape[1:], -np.inf, dtype=scores.dtype)
     for i in range(0, len(scores), block_size):
@@ -306,7 +306,7 @@ answers.wrong(
     ),
 )
 answers.wrong(
-    "one score of each block left out",
+    "one score of each full block left out",
     function=lambda scores, size: joined(
         scores, [slice(i, i + size - 1) for i in starts(scores, size)]
     ),

@@ -149,7 +149,7 @@ def merge_in_the_middle(max_a, sum_a, max_b, sum_b):
     return middle, sum_a * np.exp(max_a - middle) + sum_b * np.exp(max_b - middle)
 
 
-@answers.wrong("one array for np.max")
+@answers.wrong("one number as the maximum")
 def max_of_both_arrays(max_a, sum_a, max_b, sum_b):
     row_max = np.max([max_a, max_b])
     reference = 0 if row_max == -np.inf else row_max

@@ -240,7 +240,7 @@ def stats_last_block(blocks):
     return row_max, row_sum
 
 
-@answers.wrong("maximum of the first block kept")
+@answers.wrong("maximum of the first block subtracted")
 def stats_first_maximum(blocks):
     row_max = None
     for block in blocks:

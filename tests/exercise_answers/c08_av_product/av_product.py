@@ -173,6 +173,6 @@ answers.wrong(
 )
 
 
-@answers.wrong("values of the first sequence for all")
+@answers.wrong("the first sequence used for all")
 def first_values(weights, value):
     return weights @ value.reshape(-1, *value.shape[-2:])[0]

@@ -194,7 +194,7 @@ for name, unit_of in (
     ("width not squared", lambda w: 2 * w),
     ("2 forgotten", lambda w: w**2),
     ("2 squared too", lambda w: (2 * w) ** 2),
-    ("multiplied by the width", lambda w: 2 / w**2),
+    ("width in the numerator", lambda w: 2 / w**2),
     ("width ignored", lambda w: 2),
 ):
     answers.wrong(name, function=by_products(unit_of))

@@ -120,7 +120,7 @@ for names, fill in (
     (["0 times infinity"], lambda s, m: s + (~m).to(s.dtype) * -INF),
     (["+inf instead of -inf"], lambda s, m: s.masked_fill(~m, INF)),
     (["negative number instead of -inf"], lambda s, m: s.masked_fill(~m, -1e4)),
-    (["large negative number added"], lambda s, m: s + (~m).to(s.dtype) * -1e4),
+    (["negative number added"], lambda s, m: s + (~m).to(s.dtype) * -1e4),
     (["positive number instead of -inf"], lambda s, m: s.masked_fill(~m, 1e-9)),
     (
         ["aligned at the bottom right"],

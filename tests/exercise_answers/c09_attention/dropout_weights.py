@@ -51,7 +51,7 @@ answers.wrong(
 )
 answers.wrong("keep ignored", function=lambda weights, keep, p: weights / (1 - p))
 answers.wrong("no dropout", function=lambda weights, keep, p: weights)
-answers.wrong("brackets missing around 1 - p", function=lambda w, keep, p: w * keep / 1 - p)
+answers.wrong("p subtracted", function=lambda w, keep, p: w * keep / 1 - p)
 answers.wrong("-inf instead of 0", function=lambda w, keep, p: np.where(keep, w / (1 - p), -np.inf))
 answers.wrong("dropped weights removed", function=lambda w, keep, p: w[keep] / (1 - p))
 answers.wrong("square root of 1 - p", function=lambda w, keep, p: w * keep / math.sqrt(1 - p))
@@ -129,7 +129,7 @@ answers.wrong(
 )
 
 
-@answers.wrong("small weights dropped")
+@answers.wrong("p as a threshold")
 def dropout_from_p_on(weights, keep, p):
     return np.where(weights >= p, weights, 0) / np.asarray(1 - p, weights.dtype)
 

@@ -35,12 +35,12 @@ def cache_as_array(*sizes):
     return 2 * np.prod([float(size) for size in sizes])
 
 
-@answers.wrong("only keys counted")
+@answers.wrong("only one array counted")
 def cache_of_keys(batch, n, n_layers, h_kv, d_head, itemsize):
     return batch * n * n_layers * h_kv * d_head * itemsize
 
 
-@answers.wrong("queries counted too")
+@answers.wrong("three arrays counted")
 def cache_of_three(batch, n, n_layers, h_kv, d_head, itemsize):
     query = key = value = batch * n * n_layers * h_kv * d_head
     return (query + key + value) * itemsize
@@ -96,7 +96,7 @@ def cache_of_a_sum(batch, n, n_layers, h_kv, d_head, itemsize):
     return 2 * batch * n * n_layers * (h_kv + d_head) * itemsize
 
 
-@answers.wrong("only keys counted", "one layer only")
+@answers.wrong("only one array counted", "one layer only")
 def cache_of_keys_in_a_layer(batch, n, n_layers, h_kv, d_head, itemsize):
     return batch * n * h_kv * d_head * itemsize
 

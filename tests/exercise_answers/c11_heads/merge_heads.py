@@ -37,8 +37,8 @@ answers.wrong(
 answers.wrong("heads merged by a reshape alone", function=lambda x: x.reshape(*x.shape[:-2], -1))
 answers.wrong("only for three axes", function=np.hstack)
 answers.wrong("only for three axes", function=lambda x: np.concatenate(x, axis=-1))
-answers.wrong("heads added", function=lambda x: x.sum(-3))
-answers.wrong("heads added", function=lambda x: np.mean(x, axis=-3))
+answers.wrong("heads reduced to one", function=lambda x: x.sum(-3))
+answers.wrong("heads reduced to one", function=lambda x: np.mean(x, axis=-3))
 answers.wrong(
     "heads stacked as rows",
     function=lambda x: np.concatenate([x[..., i, :, :] for i in range(x.shape[-3])], axis=-2),

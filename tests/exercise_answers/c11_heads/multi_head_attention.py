@@ -149,12 +149,12 @@ def multi_no_output(x, w_q, w_k, w_v, w_o, n_heads):
     return merge(attend(*(split(x @ w, n_heads) for w in (w_q, w_k, w_v))))
 
 
-@answers.wrong("n_heads ignored")
+@answers.wrong("one head over all features")
 def multi_single(x, w_q, w_k, w_v, w_o, n_heads):
     return attend(x @ w_q, x @ w_k, x @ w_v) @ w_o
 
 
-@answers.wrong("n_heads ignored")
+@answers.wrong("one head over all features")
 def multi_split_too_late(x, w_q, w_k, w_v, w_o, n_heads):
     scores = (x @ w_q) @ (x @ w_k).mT / math.sqrt(x.shape[-1] // n_heads)
     heads = split(soft(scores) @ (x @ w_v), n_heads)

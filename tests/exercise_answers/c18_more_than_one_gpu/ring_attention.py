@@ -229,14 +229,14 @@ def ring_by_length(query_parts, key_parts, value_parts):
     ]
 
 
-@answers.wrong("log-sum-exp not updated")
+@answers.wrong("log-sum-exp of one part kept")
 def ring_that_forgets(query_parts, key_parts, value_parts):
     return ring(
         query_parts, key_parts, value_parts, merge=lambda pair, new: (merged(pair, new)[0], pair[1])
     )
 
 
-@answers.wrong("log-sum-exp not updated")
+@answers.wrong("log-sum-exp of one part kept")
 def ring_that_replaces(query_parts, key_parts, value_parts):
     return ring(
         query_parts, key_parts, value_parts, merge=lambda pair, new: (merged(pair, new)[0], new[1])
@@ -403,10 +403,10 @@ def ring_in_order(go_on):
 
 
 answers.right(function=ring_in_order(lambda lse, new, merged: merged))
-answers.wrong("log-sum-exp not updated", function=ring_in_order(lambda lse, new, merged: lse))
-answers.wrong("log-sum-exp not updated", function=ring_in_order(lambda lse, new, merged: new))
+answers.wrong("log-sum-exp of one part kept", function=ring_in_order(lambda lse, new, merged: lse))
+answers.wrong("log-sum-exp of one part kept", function=ring_in_order(lambda lse, new, merged: new))
 answers.wrong(
-    "log-sum-exp not updated", function=ring_in_order(lambda lse, new, merged: np.maximum(lse, new))
+    "log-sum-exp of one part kept", function=ring_in_order(lambda lse, new, merged: np.maximum(lse, new))
 )
 
 

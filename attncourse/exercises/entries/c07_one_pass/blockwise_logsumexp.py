@@ -121,7 +121,7 @@ def no_large_array(run):
 
     large = scores(100_000)
     found = grows(run, 0.7 * large.nbytes, (scores(2000), 1000), (large, 1000))
-    return "an array as large as the scores" if found else None
+    return "as much memory as the scores take" if found else None
 
 
 class Noted(np.ndarray):
