@@ -97,7 +97,7 @@ answers.wrong(
     function=lambda w, n_heads: w.reshape(len(w), 2, -1).swapaxes(1, 2).reshape(w.shape),
 )
 answers.wrong(
-    "the first head's columns for every head",
+    "only the first head's columns",
     function=lambda w, n_heads: w[:, np.tile(even_odd(w.shape[1] // n_heads), n_heads)],
 )
 answers.wrong(

@@ -124,10 +124,10 @@ answers.wrong(
     "positions ignored", function=lambda x, positions, base: turned(x, np.arange(x.shape[-2]), base)
 )
 answers.wrong(
-    "positions from 1", function=lambda x, positions, base: turned(x, positions + 1, base)
+    "positions one too high", function=lambda x, positions, base: turned(x, positions + 1, base)
 )
 answers.wrong(
-    "angles in x's width",
+    "angles computed in x's width",
     function=lambda x, positions, base: turned(x, positions, base, wide=x.dtype),
 )
 answers.wrong(
@@ -222,7 +222,7 @@ answers.wrong(
     function=lambda x, positions, base: turned_by(wide_angles(x, positions, base).T, x),
 )
 answers.wrong(
-    "angles in x's width",
+    "angles computed in x's width",
     function=lambda x, positions, base: turned_by(
         wide_angles(x, positions, base).astype(x.dtype), x
     ),
@@ -300,7 +300,7 @@ def rotary_with_d_frequencies(x, positions, base):
     return (x * np.cos(angles) + swapped * np.sin(angles)).astype(x.dtype)
 
 
-@answers.wrong("angles in x's width")
+@answers.wrong("angles computed in x's width")
 def rotary_with_positions_like_x(x, positions, base):
     half = x.shape[-1] // 2
     angles = np.outer(positions.astype(x.dtype), base ** (-np.arange(half) / half))

@@ -101,7 +101,7 @@ def blocks_without_the_diagonal(n, block_q, block_k):
     )
 
 
-@answers.wrong("last query block treated as full")
+@answers.wrong("last query block too long")
 def blocks_beyond_the_end(n, block_q, block_k):
     return sum(-(-(first + block_q) // block_k) for first in range(0, n, block_q))
 
@@ -116,7 +116,7 @@ def blocks_swapped(n, block_q, block_k):
     return sum(-(-min(first + block_k, n) // block_q) for first in range(0, n, block_k))
 
 
-@answers.wrong("share instead of a number")
+@answers.wrong("divided by a number of blocks")
 def blocks_as_a_share(n, block_q, block_k):
     return blocks_by_loop(n, block_q, block_k) / (math.ceil(n / block_q) * math.ceil(n / block_k))
 
@@ -167,13 +167,13 @@ def blocks_of_rows_with_a_diagonal(n, block_q, block_k):
     return math.ceil(n / block_q) * (math.ceil(n / block_k) + 1) // 2
 
 
-@answers.wrong("the formula for sizes that divide each other")
+@answers.wrong("the formula for sizes that divide n")
 def blocks_by_the_share(n, block_q, block_k):
     pairs = math.ceil(n / block_q) * math.ceil(n / block_k)
     return round(pairs * (0.5 + max(block_q, block_k) / (2 * n)))
 
 
-@answers.wrong("last query block treated as full")
+@answers.wrong("last query block too long")
 def blocks_cut_at_n(n, block_q, block_k):
     return sum(min(first + block_q - 1, n) // block_k + 1 for first in range(0, n, block_q))
 
@@ -219,7 +219,7 @@ answers.wrong(
 )
 
 
-@answers.wrong("the formula for sizes that divide each other")
+@answers.wrong("the formula for sizes that divide n")
 def blocks_by_the_other_share(n, block_q, block_k):
     wide = block_q + block_k - math.gcd(block_q, block_k)
     return round(n * n / (block_q * block_k) * (1 / 2 + wide / (2 * n)))

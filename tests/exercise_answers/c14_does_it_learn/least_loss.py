@@ -129,7 +129,7 @@ answers.wrong(
     function=least_with(lambda tokens, n_letters: parts(tokens)[1], base=10),
 )
 answers.wrong(
-    "all letters counted as new", function=least_with(lambda tokens, n_letters: n_letters)
+    "all letters of the language counted", function=least_with(lambda tokens, n_letters: n_letters)
 )
 answers.wrong(
     "expected number of letters",
@@ -160,10 +160,10 @@ def least_of(letter=math.log, digit=math.log, drop=0):
 
 
 answers.wrong(
-    "4 letters and 10 digits throughout",
+    "numbers of the chapter's language",
     function=least_of(lambda n: math.log(4), lambda n: math.log(10)),
 )
-answers.wrong("4 letters and 10 digits throughout", function=least_of(digit=lambda n: math.log(10)))
+answers.wrong("numbers of the chapter's language", function=least_of(digit=lambda n: math.log(10)))
 answers.wrong("first digit free", function=least_of(drop=1))
 answers.wrong(
     "only the sentence's own letters",
@@ -201,5 +201,5 @@ def least_without_repetition(tokens, n_letters, n_digits):
 
 
 answers.wrong(
-    "loss of a single letter", function=lambda tokens, n_letters, n_digits: math.log(n_letters)
+    "loss of a single token", function=lambda tokens, n_letters, n_digits: math.log(n_letters)
 )

@@ -406,7 +406,8 @@ answers.right(function=ring_in_order(lambda lse, new, merged: merged))
 answers.wrong("log-sum-exp of one part kept", function=ring_in_order(lambda lse, new, merged: lse))
 answers.wrong("log-sum-exp of one part kept", function=ring_in_order(lambda lse, new, merged: new))
 answers.wrong(
-    "log-sum-exp of one part kept", function=ring_in_order(lambda lse, new, merged: np.maximum(lse, new))
+    "log-sum-exp of one part kept",
+    function=ring_in_order(lambda lse, new, merged: np.maximum(lse, new)),
 )
 
 

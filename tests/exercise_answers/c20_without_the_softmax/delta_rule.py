@@ -130,7 +130,7 @@ def delta_scaled(query, key, value, beta):
     return walk(query / query.dtype.type(math.sqrt(query.shape[-1])), key, value, beta)
 
 
-@answers.wrong("everything else decays")
+@answers.wrong("the whole state decays")
 def delta_as_a_gate(query, key, value, beta):
     state = np.zeros((key.shape[-1], value.shape[-1]), query.dtype)
     output = np.empty((len(query), value.shape[-1]), query.dtype)
