@@ -187,7 +187,7 @@ def integer(dtype, want):
 def not_boolean(dtype):
     return DtypeMistake(
         "not boolean",
-        does=f"The mask holds 0 and 1 as {dtype} instead of True and False.",
+        does=f"The mask holds numbers, as {dtype}, instead of True and False.",
         why="Only a boolean mask selects entries, and only there is ~mask the opposite mask.",
         ask="Which expression gives True and False directly?",
     )

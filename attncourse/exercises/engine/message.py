@@ -374,7 +374,7 @@ def _told_apart(values, wanted, relative):
         largest = np.abs(wanted[np.isfinite(wanted)]).max(initial=0)
         wanted = np.where(np.abs(wanted) < 1e-14 * largest, 0.0, wanted)
         if values.shape == wanted.shape and values.ndim:
-            alike = close_rows(values[..., None], wanted[..., None], relative)
+            alike = close_rows(values[..., None], wanted[..., None], min(relative, 1e-5))
             values = values if alike.all() else np.where(alike, wanted, values)
     for digits in (3, 6, 9, 12, 15):
         texts = rows(values, digits, 0), rows(wanted, digits, 0)
@@ -740,7 +740,8 @@ CAUSES = {
         " before the last two as a batch."
     ),
     "bounds": (
-        "A kernel doesn't know where its tensors end. Each load or store of a block that may "
+        "A kernel doesn't know where its tensors end. Each address must lie inside its tensor, and "
+        "each load or store of a block that may "
         "reach beyond the end needs a mask that is False there, as in mask=columns < n."
     ),
     "power": (

@@ -26,6 +26,7 @@ def blockwise(case):
         case(SQUARE, 2, 4, 4, 2, 4, 49),
         case(LEADING, 5, 3, 10, 7, 2, 53, lead=(2,)),
         case(LEADING, 3, 5, 7, 2, 11, 57, lead=(2, 3), order="F"),
+        case(LEADING, 2, 3, 5, 2, 3, 71, lead=(3,)),
         case(FLOAT32, 3, 5, 7, 3, 2, 61, dtype=np.float32),
         case(FLOAT16, 2, 3, 5, 2, 7, 65, dtype=np.float16),
     ]

@@ -49,6 +49,11 @@ def shared(gradient):
     return np.broadcast_to(over_the_batch(gradient, np.sum), gradient.shape)
 
 
+def shared_along_the_first(gradient):
+    """The sum over the first axis, if that is a leading one."""
+    return gradient.sum(axis=0, keepdims=True) + 0 * gradient if gradient.ndim > 2 else gradient
+
+
 def over_rows(gradient):
     return gradient / gradient.shape[-2]
 

@@ -69,12 +69,12 @@ def flops_square_keys(n_q, n_k, d_k, d_v):
     return 2 * n_k * n_k * d_k + 2 * n_k * n_k * d_v
 
 
-@answers.wrong("softmax counted")
+@answers.wrong("more than the products counted")
 def flops_with_softmax(n_q, n_k, d_k, d_v):
     return 2 * n_q * n_k * d_k + 5 * n_q * n_k + 2 * n_q * n_k * d_v
 
 
-@answers.wrong("softmax counted")
+@answers.wrong("more than the products counted")
 def flops_with_scale(n_q, n_k, d_k, d_v):
     return 2 * n_q * n_k * (d_k + d_v) + n_q * n_k
 
@@ -94,7 +94,7 @@ def flops_giga(n_q, n_k, d_k, d_v):
     return 2 * n_q * n_k * (d_k + d_v) / 1e9
 
 
-@answers.wrong("softmax counted", "multiply-add counted as 1")
+@answers.wrong("more than the products counted", "multiply-add counted as 1")
 def flops_macs_and_softmax(n_q, n_k, d_k, d_v):
     return n_q * n_k * d_k + n_q * n_k * d_v + 3 * n_q * n_k
 

@@ -38,6 +38,15 @@ def normalised(shares):
     return shares / one_for_0(shares.sum(axis=0))
 
 
+def one_for_all(out_a, lse_a, out_b, lse_b):
+    """One test for all queries: where any has an empty part, the other part stands for both."""
+    if np.isneginf(lse_a).any():
+        return out_b, lse_b
+    return (
+        (out_a, lse_a) if np.isneginf(lse_b).any() else merge_partials(out_a, lse_a, out_b, lse_b)
+    )
+
+
 def for_all_queries(shares, of):
     share = np.broadcast_to(of(shares[0]), shares[0].shape)
     return np.stack([share, 1 - share])
