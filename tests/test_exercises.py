@@ -296,7 +296,7 @@ def test_rounding_errors_alone_prove_no_mistake():
 
     found = grade("query_gradient", query_gradient)
     assert found.mistakes == ()
-    assert "What it does: The shape is right, but the numbers aren't." in found.message
+    assert "What it does: The shape is right, but not all numbers are." in found.message
 
 
 @pytest.mark.parametrize(
@@ -939,7 +939,7 @@ def log_softmax_of_other_sums(scores, axis=-1):
             "returned grad_weights = [[1, 9]] expected grad_weights = [[4, 12]]",
             "every entry",
         ),
-        ("alibi_scores", distances_of_unsigned_numbers, "the numbers aren't.", "negative"),
+        ("alibi_scores", distances_of_unsigned_numbers, "not all numbers are.", "negative"),
         (
             "grouped_query_attention",
             only_keys_repeated,
@@ -1081,7 +1081,7 @@ def test_of_a_mistake_and_a_wider_dtype_the_example_shows_the_mistake():
 
 def test_a_right_shape_is_not_claimed_of_inputs_that_stop_with_an_error():
     _, text = told("streaming_attention", scaled_by_the_block)
-    assert "What it does for the input below: The shape is right, but the numbers aren't." in text
+    assert "What it does for the input below: The shape is right, but not all numbers are." in text
 
 
 def test_no_question_is_about_the_dtype_while_what_is_wrong_with_the_numbers_is_unknown():

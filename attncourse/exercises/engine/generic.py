@@ -169,7 +169,7 @@ def narrower(dtype, want):
 def fixed_dtype(dtype):
     return DtypeMistake(
         "narrower dtype",
-        does=f"The answer is {dtype} throughout, but its dtype should follow the arguments.",
+        does=f"A result is always {dtype}, but its dtype should follow the arguments.",
         why="Wider input loses digits that way, and narrower input is widened.",
         ask="Where does your function fix a dtype instead of taking one from its arguments?",
     )

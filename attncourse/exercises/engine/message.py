@@ -425,7 +425,7 @@ def _right_or_not(values, wanted, relative, everywhere):
         (
             "the number is wrong."
             if values.ndim == 0
-            else "the shape is right, but the numbers aren't."
+            else "the shape is right, but not all numbers are."
         )
     ]
 
@@ -459,7 +459,7 @@ def properties(seen, wanted, names=(), everywhere=(), others=()):
     if alone:
         return ["The number is wrong."]
     what = "entries" if wanted[0].dtype == bool else "numbers"
-    return [f"The shape is right, but the {what} aren't."]
+    return [f"The shape is right, but not all {what} are."]
 
 
 def _of_words(values, wanted):
@@ -472,7 +472,7 @@ def _of_words(values, wanted):
 
 def tells_more(sentences):
     """Whether the sentences of `properties` say more than which part is wrong."""
-    return not all(text.endswith(("is wrong.", "aren't.", ": right.")) for text in sentences)
+    return not all(text.endswith(("is wrong.", " are.", ": right.")) for text in sentences)
 
 
 def factors(seen, wanted):
@@ -727,9 +727,9 @@ CAUSES = {
         "the end, with -1 and -2."
     ),
     "unpack": (
-        "Unpacking needs as many names as there are items. If this is a shape, leading axes come"
-        " along: take the sizes from the end, as in shape[-1] and shape[-2], or *batch, n, d ="
-        " x.shape."
+        "Unpacking needs as many names as there are items. If this is a shape, the number of axes"
+        " isn't always the same: take the sizes from the end, as in shape[-1] or *batch, n, d ="
+        " x.shape, or go through all places with np.ndindex(*x.shape)."
     ),
     "matmul": (
         "In a matrix product the last axis of the left array must be as long as the second to last"

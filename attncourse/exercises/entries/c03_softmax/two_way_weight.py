@@ -13,6 +13,18 @@ def two_way_weight(score_a, score_b):
     return weight
 
 
+def larger_size(score_a, score_b):
+    return np.maximum(np.abs(score_a), np.abs(score_b))
+
+
+def all_together(score_a, score_b):
+    """One softmax along the last axis over the scores of both arrays."""
+    joined = np.concatenate([np.atleast_1d(score_a), np.atleast_1d(score_b)], axis=-1)
+    powers = np.exp(joined - joined.max(axis=-1, keepdims=True))
+    weights = powers / powers.sum(axis=-1, keepdims=True)
+    return weights[..., : weights.shape[-1] // 2].reshape(np.shape(score_a))
+
+
 LIMITS = (20, 50, 80, 88, 100, 500, 700)
 CUTS = [lambda s, c=c: np.clip(s, -c, c) for c in LIMITS]
 

@@ -86,13 +86,13 @@ def left_moved(function, x, step):
     return grad
 
 
-def copied_once(function, x, step):
-    """The gradient if one copy goes up and one down, entry after entry."""
+def copied_once(function, x, step, below=1):
+    """The gradient if one copy goes up and one down, entry after entry; or only one up."""
     up, down, grad = x.copy(), x.copy(), np.zeros(x.shape)
     for at in np.ndindex(*x.shape):
         up[at] += step
-        down[at] -= step
-        grad[at] = (function(up) - function(down)) / (2 * step)
+        down[at] -= below * step
+        grad[at] = (function(up) - function(down)) / ((1 + below) * step)
     return grad
 
 

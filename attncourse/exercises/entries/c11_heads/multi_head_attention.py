@@ -53,6 +53,14 @@ def multi_head_attention(x, w_q, w_k, w_v, w_o, n_heads):
     return projected
 
 
+def by_own_blocks(outputs, w_o):
+    """Each head's output times the block of w_o in its own rows and columns, side by side."""
+    size = outputs.shape[-1]
+    parts = [slice(i * size, (i + 1) * size) for i in range(outputs.shape[-3])]
+    found = [outputs[..., i, :, :] @ w_o[part, part] for i, part in enumerate(parts)]
+    return np.concatenate(found, axis=-1)
+
+
 def unit(w):
     return np.eye(len(w))
 
