@@ -130,7 +130,7 @@ def seconds_by_a_fixed_ridge(flops, bytes_moved, peak_flops, bandwidth):
     return bytes_moved / bandwidth
 
 
-@answers.wrong("another mean of the two times")
+@answers.wrong("a root instead of the larger time")
 def root_of_the_squares(flops, bytes_moved, peak_flops, bandwidth):
     return ((flops / peak_flops) ** 2 + (bytes_moved / bandwidth) ** 2) ** 0.5
 

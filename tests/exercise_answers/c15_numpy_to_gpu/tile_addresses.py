@@ -125,7 +125,7 @@ for number, (name, function) in enumerate(
             written(exists=lambda row, column, shape: (row < shape[0]) | (column < shape[1])),
         ),
         (
-            "rows compared to the number of columns",
+            "wrong size in the mask",
             written(exists=lambda row, column, shape: (row < shape[1]) & (column < shape[0])),
         ),
         ("a mark other than -1", written(blank=0)),
