@@ -961,7 +961,7 @@ def log_softmax_of_other_sums(scores, axis=-1):
         ("mask_scores", masked_by_a_number_for_each_dtype, "large negative number", "besides"),
         ("mask_scores", negative_scores_masked_too, "1 of 6 entries is infinite but", "infinite."),
         ("additive_mask", mask_inverted_in_float64, "For dtype=float32 the answer", " input the"),
-        ("additive_mask", mask_of_float32, "float32 throughout", "besides"),
+        ("additive_mask", mask_of_float32, "is always float32", "besides"),
         (
             "causal_mask",
             causal_with_axes_of_heads,

@@ -77,7 +77,7 @@ def masking_removed(scores, attn_mask):
     return scores[attn_mask]
 
 
-@answers.wrong("mask added")
+@answers.wrong("a change by 1 instead of -inf")
 def masking_added(scores, attn_mask):
     return scores + attn_mask
 
@@ -96,7 +96,7 @@ def masking_softmax(scores, attn_mask):
 
 for names, function in (
     (["tiny number instead of -inf"], lambda s, m: np.where(m, s, 1e-9)),
-    (["multiplied by infinity"], lambda s, m: (s * np.where(m, 1, -np.inf)).astype(s.dtype)),
+    (["a factor instead of -inf"], lambda s, m: (s * np.where(m, 1, -np.inf)).astype(s.dtype)),
     (
         ["causal mask instead of the given one"],
         lambda s, m: np.where(np.tri(*s.shape[-2:], dtype=bool), s, -np.inf),

@@ -131,7 +131,7 @@ def half_with_a_narrow_sum(scores):
     return (exps / np.sum(exps, axis=-1, keepdims=True, dtype=np.float16)).astype(np.float16)
 
 
-@answers.wrong("divided in float16")
+@answers.wrong("rounded before the division")
 def half_divided_at_the_end(scores):
     s = scores.astype(np.float32)
     e = np.exp(s - s.max(axis=-1, keepdims=True))
