@@ -52,20 +52,20 @@ def lse_naive_upcast(scores, axis=-1):
     return np.log(total).astype(scores.dtype)
 
 
-@answers.wrong("dead rows NaN")
+@answers.wrong("dead rows not handled")
 def lse_unguarded(scores, axis=-1):
     m = np.max(scores, axis=axis, keepdims=True)
     return (m + np.log(np.exp(scores - m).sum(axis=axis, keepdims=True))).squeeze(axis)
 
 
-@answers.wrong("dead rows NaN")
+@answers.wrong("dead rows not handled")
 def lse_unguarded_moved(scores, axis=-1):
     s = np.moveaxis(scores, axis, 0)
     m = s.max(0)
     return np.log(np.exp(s - m).sum(0)) + m
 
 
-@answers.wrong("dead rows NaN", "maximum not added back")
+@answers.wrong("dead rows not handled", "maximum not added back")
 def lse_not_added(scores, axis=-1):
     m = scores.max(axis=axis, keepdims=True)
     return np.log(np.exp(scores - m).sum(axis=axis))
@@ -77,13 +77,13 @@ def lse_not_added_guarded(scores, axis=-1):
     return np.log(np.sum(np.exp(scores - m), axis))
 
 
-@answers.wrong("dead rows NaN", "the maximum's axis kept")
+@answers.wrong("dead rows not handled", "the maximum's axis kept")
 def lse_axis_kept(scores, axis=-1):
     m = scores.max(axis=axis, keepdims=True)
     return m + np.log(np.exp(scores - m).sum(axis=axis))
 
 
-@answers.wrong("dead rows NaN", "maximum subtracted again instead of added back")
+@answers.wrong("dead rows not handled", "maximum subtracted again instead of added back")
 def lse_subtracted_twice(scores, axis=-1):
     m = scores.max(axis)
     return np.log(np.exp(scores - np.expand_dims(m, axis)).sum(axis)) - m
@@ -118,7 +118,7 @@ def lse_zero(scores, axis=-1):
     return np.nan_to_num(lse, nan=0.0)
 
 
-@answers.wrong("axis ignored", "dead rows NaN")
+@answers.wrong("axis ignored", "dead rows not handled")
 def lse_last_axis(scores, axis=-1):
     m = scores.max(axis=-1)
     return m + np.log(np.exp(scores - m[..., None]).sum(axis=-1))
@@ -168,7 +168,7 @@ def lse_one_by_one(scores, axis=-1):
     return np.asarray(total).astype(scores.dtype)
 
 
-@answers.wrong("log of the sum subtracted instead of added", "dead rows NaN")
+@answers.wrong("log of the sum subtracted instead of added", "dead rows not handled")
 def lse_minus_log(scores, axis=-1):
     m = scores.max(axis=axis, keepdims=True)
     return m.squeeze(axis) - np.log(np.exp(scores - m).sum(axis))
@@ -194,7 +194,7 @@ def lse_filled_before(scores, axis=-1):
     return (m + np.log(np.exp(scores - m).sum(axis=axis, keepdims=True))).squeeze(axis)
 
 
-@answers.wrong("dead rows NaN")
+@answers.wrong("dead rows not handled")
 def lse_math_log(scores, axis=-1):
     def row(s):
         return max(s) + math.log(sum(math.exp(x - max(s)) for x in s))

@@ -61,7 +61,7 @@ answers.wrong(
     ),
 )
 answers.wrong(
-    "mean instead of the weighted sum",
+    "mean instead of the weight times the sum",
     function=lambda log_weights, grad: grad - grad.mean(axis=-1, keepdims=True),
 )
 

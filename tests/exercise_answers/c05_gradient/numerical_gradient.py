@@ -209,7 +209,7 @@ def added_to_all_entries(function, x, step):
     return grad
 
 
-@answers.wrong("two names for one array")
+@answers.wrong("both values at the same point")
 def down_is_up(function, x, step):
     grad = np.zeros(x.shape)
     for at in np.ndindex(x.shape):

@@ -170,7 +170,7 @@ def jacobian_of_another_sign(weights):
     return jacobian
 
 
-@answers.wrong("another product beside the diagonal")
+@answers.wrong("wrong entries beside the diagonal")
 def jacobian_of_sums(weights):
     jacobian = -(weights[:, None] + weights)
     np.fill_diagonal(jacobian, weights * (1 - weights))
