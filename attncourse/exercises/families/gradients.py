@@ -44,6 +44,10 @@ def over_the_batch(gradient, reduce):
     return reduce(gradient, axis=leading(gradient)) if gradient.ndim > 2 else gradient
 
 
+def added_up(gradient):
+    return over_the_batch(gradient, np.sum)
+
+
 def shared(gradient):
     """Each sequence of the batch gets the sum over all of them."""
     return np.broadcast_to(over_the_batch(gradient, np.sum), gradient.shape)
