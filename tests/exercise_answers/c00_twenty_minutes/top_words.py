@@ -57,7 +57,7 @@ def words_reversed_pairs(weights, words, count):
     return [words[i] for i in order][:count]
 
 
-@answers.wrong("right words in reverse order")
+@answers.wrong("largest weight last")
 def words_from_the_end(weights, words, count):
     return [words[i] for i in np.argsort(weights, kind="stable")[-count:]]
 

@@ -57,7 +57,7 @@ answers.wrong(
     function=lambda query, key: np.arccos(np.clip(unit(query) @ unit(key).mT, -1, 1)),
 )
 answers.wrong(
-    "epsilon added to the length",
+    "short lengths raised",
     function=lambda query, key: (
         (query / (lengths(query) + 1e-8)) @ (key / (lengths(key) + 1e-8)).mT
     ),
@@ -65,13 +65,13 @@ answers.wrong(
 
 
 answers.wrong(
-    "epsilon added to the length",
+    "short lengths raised",
     function=lambda query, key: (
         (query / np.maximum(lengths(query), 1e-8)) @ (key / np.maximum(lengths(key), 1e-8)).mT
     ),
 )
 answers.wrong(
-    "epsilon added to the length",
+    "short lengths raised",
     function=lambda query, key: query @ key.mT / (lengths(query) * lengths(key).mT + 1e-8),
 )
 
@@ -109,7 +109,7 @@ def cosine_without_brackets(query, key):
     return products / q_len * k_len
 
 
-@answers.wrong("epsilon added to the length")
+@answers.wrong("short lengths raised")
 def cosine_with_a_shortest_length(query, key):
     q_len = np.maximum(np.linalg.norm(query, axis=-1, keepdims=True), 1e-2)
     k_len = np.maximum(np.linalg.norm(key, axis=-1, keepdims=True), 1e-2)
@@ -143,21 +143,21 @@ def cosine_of_zeros_is_one(query, key):
     return np.nan_to_num(cosines, nan=1.0)
 
 
-@answers.wrong("epsilon added to the length")
+@answers.wrong("short lengths raised")
 def cosines_of_raised_lengths(query, key):
     q = np.maximum(np.linalg.norm(query, axis=-1, keepdims=True), query.dtype.type(1e-9))
     k = np.maximum(np.linalg.norm(key, axis=-1, keepdims=True), key.dtype.type(1e-9))
     return (query / q) @ np.swapaxes(key / k, -1, -2)
 
 
-@answers.wrong("epsilon added to the length")
+@answers.wrong("short lengths raised")
 def cosines_by_the_limit_of_torch(query, key):
     q = np.maximum(np.linalg.norm(query, axis=-1, keepdims=True), 1e-12)
     k = np.maximum(np.linalg.norm(key, axis=-1, keepdims=True), 1e-12)
     return (query / q) @ np.swapaxes(key / k, -1, -2)
 
 
-@answers.wrong("epsilon added to the length")
+@answers.wrong("short lengths raised")
 def cosines_with_a_tiny_epsilon(query, key):
     q = np.linalg.norm(query, axis=-1)[..., :, None].astype(np.float64)
     k = np.linalg.norm(key, axis=-1)[..., None, :].astype(np.float64)
@@ -165,7 +165,7 @@ def cosines_with_a_tiny_epsilon(query, key):
     return (dots / (q * k + 1e-30)).astype(query.dtype)
 
 
-@answers.wrong("epsilon added to the length")
+@answers.wrong("short lengths raised")
 def cosines_of_raised_products(query, key):
     both = np.linalg.norm(query, axis=-1)[..., :, None] * np.linalg.norm(key, axis=-1)[..., None, :]
     products = query @ np.swapaxes(key, -1, -2)

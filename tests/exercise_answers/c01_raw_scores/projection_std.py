@@ -19,7 +19,7 @@ answers.wrong("twice the variance", function=lambda d_model: math.sqrt(2 / d_mod
 answers.wrong("root of the root", function=lambda d_model: (1 / d_model) ** 0.25)
 answers.wrong("1/2 instead of a square root", function=lambda d_model: d_model**-1 / 2)
 answers.wrong(function=lambda d_model: 0.02)
-answers.wrong("uniform width instead of deviation", function=lambda d_model: math.sqrt(3 / d_model))
+answers.wrong("largest value instead of deviation", function=lambda d_model: math.sqrt(3 / d_model))
 answers.wrong("root rounded to a whole number", function=lambda d_model: 1 / math.isqrt(d_model))
 answers.wrong(
     "sqrt(d_model) instead of its inverse",

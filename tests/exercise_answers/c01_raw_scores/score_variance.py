@@ -64,7 +64,7 @@ for names, function in (
     (["standard deviations to the fourth power"], lambda d, a, b: d * a**4 * b**4),
     (["standard deviations added"], lambda d, a, b: d * (a + b) ** 2),
     (["d_k - 1 instead of d_k"], lambda d, a, b: (d - 1) * (a * b) ** 2),
-    (["a factor of 2"], lambda d, a, b: 2 * d * (a * b) ** 2),
+    (["a constant factor"], lambda d, a, b: 2 * d * (a * b) ** 2),
     (["cut to an integer"], lambda d, a, b: int(d * (a * b) ** 2)),
 ):
     function.__name__ = "_".join(names).replace(" ", "_") or "one_number"
