@@ -351,7 +351,8 @@ def _unexplained(exercise, seen, finding, wrong, left, telling, shown, below):
         and not message.tells_more(said)  # no more than that something is wrong
         or all(_properties(exercise, seen, seen[k], left) == said for k in alike)
     ):
-        lead = f"What it {also}does{f' for {seen[one].case.aspect}' * named}:"
+        where = f" where it was tried with {seen[one].case.aspect}" * named
+        lead = f"What it {also}does{where}:"
     elif below and one == example:
         lead = f"What it {also}does for the input below:"
     elif not named:

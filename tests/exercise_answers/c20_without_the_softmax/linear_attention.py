@@ -215,7 +215,7 @@ wrong("relu + 1 instead of f", f_q=lambda x: np.maximum(x, 0) + 1, f_k=lambda x:
 wrong("x + 1 below 0 too", f_q=lambda x: x + 1, f_k=lambda x: x + 1)
 wrong("exp everywhere", f_q=np.exp, f_k=np.exp)
 wrong(
-    "exp(x) + 1 below 0",
+    "exp(x) + 1 instead of exp(x)",
     f_q=lambda x: np.where(x > 0, x, np.exp(x)) + 1,
     f_k=lambda x: np.where(x > 0, x, np.exp(x)) + 1,
 )

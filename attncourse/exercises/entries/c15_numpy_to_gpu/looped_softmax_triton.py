@@ -47,6 +47,13 @@ def zeros_in_the_maximum(scores, block):
     return np.maximum(highest, 0) if scores.shape[-1] % block else highest
 
 
+def tail_not_summed(scores, block):
+    """The maximum and the sum of the whole blocks alone; of none, they are -inf and 0."""
+    whole = scores[:, : scores.shape[-1] // block * block]
+    highest = whole.max(axis=-1, keepdims=True, initial=-np.inf)
+    return np.exp(scores - highest) / np.exp(whole - highest).sum(axis=-1, keepdims=True)
+
+
 def rescaled_too_late(scores, block):
     """The factor meets the old sum and the block's own terms."""
     highest, total = -np.inf, 0.0
