@@ -845,7 +845,7 @@ def log_softmax_of_other_sums(scores, axis=-1):
             "dropout_weights",
             dropped_by_its_own_draw,
             "without looking at keep. ... for the input below: Wrong in column 2",
-            "for ordinary input",
+            "with ordinary input",
         ),
         (
             "rotary",
