@@ -392,6 +392,13 @@ def test_right_values_of_another_dtype_are_told_by_the_dtype_alone():
     assert "What it does: The answer is float64" in text and "np.sqrt of a Python number" in text
 
 
+def by_the_root_of_a_length(query, key, value):
+    n, d_k = query.shape[-2:][0], query.shape[-1]
+    scores = query @ key.mT / np.sqrt(d_k)
+    powers = np.exp(np.where(np.arange(n)[:, None] >= 0, scores, -np.inf))
+    return powers / powers.sum(axis=-1, keepdims=True) @ value
+
+
 def alibi_with_integers(scores, slopes):
     i, j = np.arange(scores.shape[-2])[:, None], np.arange(scores.shape[-1])
     return scores - slopes[:, None, None] * abs(i - j)
@@ -411,6 +418,7 @@ def parts_merged_by_attnlibs_lse(query, key, value, n_splits):
     "name, function, said",
     [
         ("alibi_scores", alibi_with_integers, "integers"),
+        ("attention", by_the_root_of_a_length, "(np.sqrt of a Python number is float64)."),
         ("split_kv_attention", parts_merged_by_attnlibs_lse, "attnlib"),
     ],
 )

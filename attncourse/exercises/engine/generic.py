@@ -67,7 +67,7 @@ def _steps(tree, dtype, library):
             given = given or library == "numpy" and len(node.args) >= places and name != "eye"
             if owner == module and name in NEW and not (given and name != "linspace"):
                 yield "new", name
-            if name in ("arange", "indices", "argsort", "cumsum"):
+            if name in ("arange", "indices", "argsort", "cumsum") and node not in compared:
                 yield "integers", name
             if name in ("argmax", "argmin") and node not in indices:
                 yield "positions", name
@@ -92,15 +92,29 @@ def _steps(tree, dtype, library):
             yield "lse", "lse"
 
 
+def _assigned(node):
+    """(target, value) of an assignment; of `a, b = c, d` one for each name."""
+    for target in node.targets:
+        if (
+            isinstance(target, ast.Tuple)
+            and isinstance(node.value, ast.Tuple)
+            and len(target.elts) == len(node.value.elts)
+        ):
+            yield from zip(target.elts, node.value.elts)
+        else:
+            yield target, node.value
+
+
 def _python_numbers(tree):
     """The names that hold Python numbers: lengths, and what is computed of them."""
     numbers, others = set(), set()
     for _ in range(2):  # a name may be made of an earlier one
         for node in ast.walk(tree):
             if isinstance(node, ast.Assign):
-                found = numbers if _is_number(node.value, numbers) else others
-                names = (n for target in node.targets for n in ast.walk(target))
-                found.update(n.id for n in names if isinstance(n, ast.Name))
+                for target, value in _assigned(node):
+                    found = numbers if _is_number(value, numbers) else others
+                    names = (n for n in ast.walk(target) if isinstance(n, ast.Name))
+                    found.update(name.id for name in names)
         others -= numbers
     return numbers
 
