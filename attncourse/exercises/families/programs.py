@@ -105,10 +105,12 @@ def rows_to(output, apart, blank):
     return flat.reshape(output.shape)
 
 
-def grid_turned(output, block, blank):
-    """A grid of (blocks, rows) whose first number is taken for the row."""
+def grid_turned(output, block, blank, rows_masked=False):
+    """A grid of (blocks, rows) whose first number is taken for the row; a mask may let no row pass
+    that doesn't exist.
+    """
     rows, n = output.shape
-    if blocks_in(n, block) > rows:
+    if blocks_in(n, block) > rows and not rows_masked:
         out_of_bounds()
     return first_columns(first_rows(output, blocks_in(n, block), blank), rows * block, blank)
 
