@@ -132,6 +132,8 @@ def _is_number(node, numbers):
     if isinstance(node, ast.Call):
         name = ast.unparse(node.func)
         return name in ("len", "int", "float") or name.startswith("math.")
+    if isinstance(node, ast.BinOp) and isinstance(node.op, ast.FloorDiv):
+        return _is_number(node.left, numbers)  # shape[-1] // n_heads
     parts = [getattr(node, name, None) for name in ("left", "right", "operand")]
     parts = [part for part in parts if part is not None]
     return bool(parts) and all(_is_number(part, numbers) for part in parts)

@@ -127,13 +127,13 @@ def softmax_global_maximum(scores, axis=-1):
     return e / e.sum(axis=axis, keepdims=True)
 
 
-@answers.wrong("softmax over everything")
+@answers.wrong("one sum over everything")
 def softmax_everything(scores, axis=-1):
     e = np.exp(scores - scores.max())
     return e / e.sum()
 
 
-@answers.wrong("softmax over everything")
+@answers.wrong("one sum over everything")
 def softmax_one_sum(scores, axis=-1):
     e = np.exp(scores - scores.max(axis=axis, keepdims=True))
     return e / np.sum(e)

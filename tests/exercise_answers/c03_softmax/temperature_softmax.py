@@ -175,7 +175,7 @@ def tempered_powers_of_powers(scores, temperature):
     return powers / powers.sum(axis=-1, keepdims=True)
 
 
-@answers.wrong("no maximum subtracted", "softmax over everything")
+@answers.wrong("no maximum subtracted", "one sum over everything")
 def tempered_one_naive_sum(scores, temperature):
     e = np.exp(scores / temperature)
     return e / np.sum(e)

@@ -77,7 +77,7 @@ def attention_other_axis(query, key, value):
     return e / e.sum(axis=-2, keepdims=True) @ value
 
 
-@answers.wrong("softmax over everything", "d_k instead of sqrt(d_k)")
+@answers.wrong("one sum over everything", "d_k instead of sqrt(d_k)")
 def attention_everything(query, key, value):
     scores = query @ key.mT / query.shape[-1]
     e = np.exp(scores - scores.max())
@@ -155,7 +155,7 @@ def scaled(query, key):
 
 for number, (name, function) in enumerate(
     (
-        ("softmax over everything", lambda q, k, v: soft_of_matrix(scaled(q, k)) @ v),
+        ("one sum over everything", lambda q, k, v: soft_of_matrix(scaled(q, k)) @ v),
         ("one key left out", lambda q, k, v: soft(scaled(q, k[..., :-1, :])) @ v[..., :-1, :]),
         ("temperature applied", lambda q, k, v: soft(scaled(q, k) / 0.1) @ v),
         ("softmax after the values", lambda q, k, v: soft(scaled(q, k) @ v)),
