@@ -959,7 +959,7 @@ def log_softmax_of_other_sums(scores, axis=-1):
         (
             "weight_on_pattern",
             queries_of_the_first_matrix,
-            "Tried and wrong: leading axes.",
+            "in the first matrix.",
             "factor",
         ),
         ("split_kv_attention", features_in_parts, "attnlib.attention(q, k, value)", "raise "),
