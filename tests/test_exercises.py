@@ -956,12 +956,7 @@ def log_softmax_of_other_sums(scores, axis=-1):
         ),
         ("attention_torch", maximum_as_a_pair, "take .values", "np."),
         ("attention_torch_causal", mask_on_a_gpu, "device=query.device", "It returns"),
-        (
-            "weight_on_pattern",
-            queries_of_the_first_matrix,
-            "in the first matrix.",
-            "factor",
-        ),
+        ("weight_on_pattern", queries_of_the_first_matrix, "in the first matrix.", "factor"),
         ("split_kv_attention", features_in_parts, "attnlib.attention(q, k, value)", "raise "),
         ("key_ranges", whole_as_rounded, "keep their rounded values", "comes out larger"),
         ("additive_mask", mask_by_the_dtype_itself, "dtype = np.dtype('float32')", "= float32"),
