@@ -1,6 +1,7 @@
 import numpy as np
 
 from ...families.inputs import given
+from ...families.scores import softmax_of
 from ...model import FLOAT16, FLOAT32, HUGE, PLAIN, Case, normal
 from ...pages import written
 
@@ -20,8 +21,7 @@ def larger_size(score_a, score_b):
 def all_together(score_a, score_b):
     """One softmax along the last axis over the scores of both arrays."""
     joined = np.concatenate([np.atleast_1d(score_a), np.atleast_1d(score_b)], axis=-1)
-    powers = np.exp(joined - joined.max(axis=-1, keepdims=True))
-    weights = powers / powers.sum(axis=-1, keepdims=True)
+    weights = softmax_of(joined)
     return weights[..., : weights.shape[-1] // 2].reshape(np.shape(score_a))
 
 

@@ -50,11 +50,9 @@ def rows_apart(row, blank):
 
 def read_and_written_apart(scores, blank):
     """Row i is read and written at i times the block's length, up to the end of the tensor."""
-    flat, output = scores.ravel(), np.full(scores.size, blank)
-    for i in range(len(scores)):
-        at = slice(
-            i * power_of_2(scores.shape[-1]), i * power_of_2(scores.shape[-1]) + scores.shape[-1]
-        )
+    flat, output, n = scores.ravel(), np.full(scores.size, blank), scores.shape[-1]
+    for start in range(0, len(scores) * power_of_2(n), power_of_2(n)):
+        at = slice(start, start + n)
         if flat[at].size:
             output[at] = softmax_of(flat[at])
     return output.reshape(scores.shape)
