@@ -86,7 +86,7 @@ def scores_scaled_twice(query, key):
     return (query / root) @ (key / root).mT
 
 
-@answers.wrong("multiplied by sqrt(d_k)")
+@answers.wrong("scores multiplied instead of divided")
 def scores_times_root(query, key):
     return query @ key.mT * query.shape[-1] ** 0.5
 
@@ -150,7 +150,7 @@ def scores_cosine(query, key):
     return q @ k.mT
 
 
-@answers.wrong("summed over the batch")
+@answers.wrong("reduced over the batch")
 def scores_batch_mixed(query, key):
     if query.ndim == 2:
         return query @ key.T / math.sqrt(query.shape[-1])

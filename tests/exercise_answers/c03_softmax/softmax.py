@@ -376,7 +376,7 @@ def softmax_guarded_sum(scores, axis=-1):
     return e / np.maximum(e.sum(axis=axis, keepdims=True), 1)
 
 
-@answers.wrong("1 subtracted from the exponentials")
+@answers.wrong("largest exponential subtracted")
 def softmax_maximum_outside(scores, axis=-1):
     e = np.exp(scores) - np.exp(scores.max(axis=axis, keepdims=True))
     return e / e.sum(axis=axis, keepdims=True)
@@ -396,7 +396,7 @@ def softmax_of_the_last_if_negative(scores, axis=-1):
     return powers / powers.sum(axis=axis, keepdims=True)
 
 
-@answers.wrong("scores divided by sqrt(n)")
+@answers.wrong("scores scaled by their number")
 def softmax_scaled_along_the_axis(scores, axis=-1):
     s = scores / math.sqrt(scores.shape[axis])
     powers = np.exp(s - s.max(axis=axis, keepdims=True))

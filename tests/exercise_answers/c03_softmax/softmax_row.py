@@ -212,7 +212,7 @@ def softmax_row_guarded_sum(scores):
     return e / np.maximum(e.sum(), 1)
 
 
-@answers.wrong("1 subtracted from the exponentials")
+@answers.wrong("largest exponential subtracted")
 def softmax_row_maximum_outside(scores):
     e = np.exp(scores) - np.exp(scores.max())
     return e / e.sum()

@@ -37,7 +37,7 @@ def av_batch_mean(weights, value):
     return weights.mean(axis=axes) @ value if axes else weights @ value
 
 
-@answers.wrong("outputs summed over the batch")
+@answers.wrong("outputs reduced over the batch")
 def av_batch_sum(weights, value):
     out = weights @ value
     while out.ndim > 2:
@@ -168,7 +168,7 @@ answers.wrong(
     function=lambda weights, value: (weights @ value).mean(-2, keepdims=True),
 )
 answers.wrong(
-    "mean of the values subtracted",
+    "all values subtracted",
     function=lambda weights, value: weights @ value - value.mean(-2, keepdims=True),
 )
 

@@ -224,7 +224,7 @@ def backward_downhill(query, key, value, grad_output):
     return tuple(-part for part in backward(query, key, value, grad_output))
 
 
-@answers.wrong("summed over the batch")
+@answers.wrong("reduced over the batch")
 def backward_batch_sum(query, key, value, grad_output):
     grads = backward(query, key, value, grad_output)
     return tuple(part.sum(axis=tuple(range(part.ndim - 2))) for part in grads)

@@ -87,7 +87,7 @@ answers.wrong(
     function=lambda output, grad: (output @ grad.mT).sum(axis=-1),
 )
 answers.wrong(
-    "summed over the batch",
+    "reduced over the batch",
     function=lambda output, grad: (output * grad).sum(axis=(*range(output.ndim - 2), -1)),
 )
 

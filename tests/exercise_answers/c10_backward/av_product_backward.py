@@ -94,7 +94,7 @@ def backward_to_the_scores(weights, value, grad_output):
     return weights * (grad_weights - delta), weights.mT @ grad_output
 
 
-@answers.wrong("summed over the batch")
+@answers.wrong("reduced over the batch")
 def backward_without_batch(weights, value, grad_output):
     batch = tuple(range(weights.ndim - 2))
     return (grad_output @ value.mT).sum(axis=batch), (
