@@ -30,7 +30,10 @@ def spread(weights, reduce, axis):
 
 def row_sums(weights):
     """The sums of the rows, with 1 for a row of zeros."""
-    total = weights.sum(axis=-1, keepdims=True)
+    return one_for_0(weights.sum(axis=-1, keepdims=True))
+
+
+def one_for_0(total):
     return np.where(total == 0, 1.0, total)
 
 

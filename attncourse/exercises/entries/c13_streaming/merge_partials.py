@@ -3,6 +3,7 @@ import numpy as np
 from ...families.inputs import drawn, given
 from ...families.logsumexp import LOWEST, TINIER  # noqa: F401, for the page
 from ...families.softmax import EPSILONS  # noqa: F401, for the page
+from ...families.weighted_sums import one_for_0
 from ...model import FLOAT16, FLOAT32, HUGE, LEADING, PLAIN, SQUARE, Case
 from ...pages import written
 
@@ -24,10 +25,6 @@ def merge_partials(out_a, lse_a, out_b, lse_b):
 def guarded(numbers):
     """The numbers, and 0 for -inf."""
     return np.where(numbers == -np.inf, 0.0, numbers)
-
-
-def one_for_0(total):
-    return np.where(total == 0, 1.0, total)
 
 
 def finite(numbers):

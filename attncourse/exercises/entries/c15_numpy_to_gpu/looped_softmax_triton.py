@@ -16,6 +16,7 @@ from ...model import HUGE, PLAIN, Case
 from ...pages import written
 from .softmax_triton import (  # noqa: F401, for the page
     block_maximum,
+    in_a_loop,
     last_tile_summed,
     padded,
     sum_not_rescaled,
@@ -54,34 +55,19 @@ def tail_not_summed(scores, block):
     return np.exp(scores - highest) / np.exp(whole - highest).sum(axis=-1, keepdims=True)
 
 
-def rescaled_too_late(scores, block):
+def rescaled_too_late(total, old, new, own):
     """The factor meets the old sum and the block's own terms."""
-    highest, total = -np.inf, 0.0
-    for tile in blocks_of(scores, block):
-        new = np.maximum(highest, tile.max(axis=-1, keepdims=True))
-        total = (total + np.exp(tile - new).sum(axis=-1, keepdims=True)) * np.exp(highest - new)
-        highest = new
-    return np.exp(scores - highest) / total
+    return (total + own) * np.exp(old - new)
 
 
-def rescaled_the_wrong_way(scores, block):
+def rescaled_the_wrong_way(total, old, new, own):
     """The sum so far, once there is one, grows with the maximum."""
-    highest, total = -np.inf, 0.0
-    for tile in blocks_of(scores, block):
-        new = np.maximum(highest, tile.max(axis=-1, keepdims=True))
-        factor = np.exp(new - highest) if np.isfinite(highest).all() else 1.0
-        total = total * factor + np.exp(tile - new).sum(axis=-1, keepdims=True)
-        highest = new
-    return np.exp(scores - highest) / total
+    return total * (np.exp(new - old) if np.isfinite(old).all() else 1.0) + own
 
 
-def rescaled_by_the_new_maximum(scores, block):
+def rescaled_by_the_new_maximum(total, old, new, own):
     """The factor is exp(-new): the old maximum is forgotten."""
-    highest, total = -np.inf, 0.0
-    for tile in blocks_of(scores, block):
-        highest = np.maximum(highest, tile.max(axis=-1, keepdims=True))
-        total = total * np.exp(-highest) + np.exp(tile - highest).sum(axis=-1, keepdims=True)
-    return np.exp(scores - highest) / total
+    return total * np.exp(-new) + own
 
 
 def _cases():

@@ -99,22 +99,30 @@ def tile_maximum(scores, block):
     return np.concatenate(powers, axis=-1) / sum(p.sum(axis=-1, keepdims=True) for p in powers)
 
 
-def sum_not_rescaled(scores, block):
-    highest, total = -np.inf, 0.0
+def in_a_loop(scores, block, merged, running=True):
+    """The weights from a sum that takes the row block by block. merged(so far, old maximum, new
+    maximum, the block's own sum) is the next sum; the maximum is the running one or the block's.
+    """
+    highest, total = np.full((len(scores), 1), -np.inf), 0.0
     for tile in blocks_of(scores, block):
-        highest = np.maximum(highest, tile.max(axis=-1, keepdims=True))
-        total = total + np.exp(tile - highest).sum(axis=-1, keepdims=True)
+        new = tile.max(axis=-1, keepdims=True)
+        new = np.maximum(highest, new) if running else new
+        total = merged(total, highest, new, np.exp(tile - new).sum(axis=-1, keepdims=True))
+        highest = new
     return np.exp(scores - highest) / total
+
+
+def sum_not_rescaled(scores, block):
+    return in_a_loop(scores, block, lambda total, old, new, own: total + own)
+
+
+def as_it_should_be(total, old, new, own):
+    return total * np.exp(old - new) + own
 
 
 def block_maximum(scores, block):
     """Rescaled as it should be, and to the block's own maximum: the factor may overflow."""
-    highest, total = np.full((len(scores), 1), -np.inf), 0.0
-    for tile in blocks_of(scores, block):
-        new = tile.max(axis=-1, keepdims=True)
-        total = total * np.exp(highest - new) + np.exp(tile - new).sum(axis=-1, keepdims=True)
-        highest = new
-    return np.exp(scores - highest) / total
+    return in_a_loop(scores, block, as_it_should_be, running=False)
 
 
 def last_tile_summed(scores, block):

@@ -1,6 +1,7 @@
 import numpy as np
 
 from ...families.inputs import given
+from ...families.weighted_sums import one_for_0  # noqa: F401, for the page
 from ...model import FLOAT16, FLOAT32, HUGE, LEADING, NEG_INF, PLAIN, SQUARE, Case, normal
 from ...pages import written
 
@@ -28,10 +29,6 @@ def to_one_key(weights, i):
     given_back = weights.copy()
     given_back[..., i] += 1 - weights.sum(axis=-1)
     return given_back
-
-
-def or_one(total):
-    return np.where(total == 0, 1, total)
 
 
 def clipped(scores, limit):
