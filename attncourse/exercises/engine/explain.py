@@ -658,7 +658,9 @@ def add_marks(finding, matcher):
     for name in widths[:-1] or widths * bool(fixed):  # one dtype for all inputs has one name
         del finding.generic[name]
     if fixed:
-        finding.generic["narrower dtype"] = generic.fixed_dtype(widths[-1].split()[0])
+        del finding.generic["narrower dtype"]
+        found = generic.fixed_dtype(widths[-1].split()[0])
+        finding.generic[found.name] = found
 
 
 def form_marks(exercise, seen, predicted, mistaken, explained):

@@ -19,7 +19,7 @@ class DtypeMistake(Mistake):
 NEW = (
     "zeros", "ones", "empty", "full", "eye", "identity", "linspace", "tri", "tensor"
 )  # fmt: skip
-OF_A_NUMBER = ("sqrt", "log", "log2", "exp", "power", "float64", "array", "asarray")
+OF_A_NUMBER = ("sqrt", "log", "log2", "exp", "power", "float64", "array", "asarray", "where")
 WIDER = {
     ("numpy", "float64"): {
         "new": "a new array (np.{0} makes float64 if no dtype is given)",
@@ -42,10 +42,10 @@ WIDER = {
 }
 
 
-def _steps(tree, dtype, library):
+def _steps(tree, dtype, library, scalars):
     """(kind, name) of the steps in the code that may make this dtype."""
     module = "torch" if library == "torch" else "np"
-    numbers = _python_numbers(tree)
+    numbers = _python_numbers(tree) | set(scalars)
     called = {node.func for node in ast.walk(tree) if isinstance(node, ast.Call)}
     # what these give back are Python's numbers, which may end in a list
     names = [ast.unparse(one) for one in called]
@@ -64,14 +64,16 @@ def _steps(tree, dtype, library):
             name, owner = node.func.attr, ast.unparse(node.func.value)
             places = 2 + (name in ("full", "tensor"))  # where a dtype may stand without its name
             given = any(word.arg in ("dtype", None) for word in node.keywords)
-            given = given or library == "numpy" and len(node.args) >= places and name != "eye"
+            other = name in ("eye", "where")  # their second argument is something else
+            given = given or library == "numpy" and len(node.args) >= places and not other
             if owner == module and name in NEW and not (given and name != "linspace"):
                 yield "new", name
             if name in ("arange", "indices", "argsort", "cumsum") and node not in compared:
                 yield "integers", name
             if name in ("argmax", "argmin") and node not in indices:
                 yield "positions", name
-            number = bool(node.args) and all(_is_number(arg, numbers) for arg in node.args)
+            chosen = node.args[1:] if name == "where" else node.args
+            number = bool(chosen) and all(_is_number(arg, numbers) for arg in chosen)
             if owner == module and name in OF_A_NUMBER and number and not given:
                 yield "number", name
             elif name in ("array", "asarray") and owner == module and listed and not given:
@@ -139,14 +141,16 @@ def _is_number(node, numbers):
     return bool(parts) and all(_is_number(part, numbers) for part in parts)
 
 
-def _suspects(dtype, library, code):
-    """A sentence on what in the code may have widened the answer."""
+def _suspects(dtype, library, code, scalars):
+    """A sentence on what in the code may have widened the answer; `scalars` are the parameters that
+    are single numbers.
+    """
     known, found = WIDER.get((library, dtype), {}), {}
     try:
         tree = ast.parse(textwrap.dedent(code))
     except SyntaxError:  # a lambda in the middle of something
         tree = ast.Module([], [])
-    for kind, name in _steps(tree, dtype, library):
+    for kind, name in _steps(tree, dtype, library, scalars):
         found.setdefault(kind, known.get(kind, "").format(name))
     said = [found[kind] for kind in known if kind in found]
     if said:
@@ -159,16 +163,16 @@ def _suspects(dtype, library, code):
         for node in nodes
     )
     if library == "numpy" and not elsewhere and any(isinstance(node, ast.Div) for node in nodes):
-        return "That may come from dividing integers or booleans, or by them."
+        return "That may come from arithmetic with integers or booleans, such as a division."
     return f"Something in your function is {dtype}, and a result is as wide as the widest."
 
 
-def leaks(dtype, library="numpy", code=""):
+def leaks(dtype, library="numpy", code="", scalars=()):
     kind = "tensor" if library == "torch" else "array"
     return DtypeMistake(
         f"{dtype} leaks out",
         does=f"The answer is {dtype}, which is wider than it should be.",
-        why=_suspects(dtype, library, code),
+        why=_suspects(dtype, library, code, scalars),
         ask=f"Which {kind} or number in your function is {dtype}?",
     )
 
@@ -184,17 +188,18 @@ def narrower(dtype, want):
 
 def fixed_dtype(dtype):
     return DtypeMistake(
-        "narrower dtype",
+        "fixed dtype",
         does=f"A result is always {dtype}, but its dtype should follow the arguments.",
-        why="Wider input loses digits that way, and narrower input is widened.",
+        why="A wider dtype is narrowed that way, and a narrower one is widened.",
         ask="Where does your function fix a dtype instead of taking one from its arguments?",
     )
 
 
 def integer(dtype, want):
+    boolean, holds = dtype == "bool", "can't hold fractions"
     return DtypeMistake(
-        "integer dtype",
-        does=f"The answer is {dtype}, which can't hold fractions.",
+        "boolean dtype" if boolean else "integer dtype",
+        does=f"The answer is {dtype}, which {'holds only two values' if boolean else holds}.",
         why=f"It should be {want}.",
         ask="Which array did you create, and what dtype did it get?",
     )
@@ -451,6 +456,20 @@ INEXACT = Mistake(
     ask="Which number or step in your function isn't exact?",
 )
 
+SAME_FOR_ALL = Mistake(
+    "same number for all arguments",
+    does="The answer doesn't depend on the arguments.",
+    why="The right answer isn't the same for all arguments.",
+    ask="How should the answer change if one of the arguments becomes twice as large?",
+)
+
+ESTIMATED = Mistake(
+    "estimated from random numbers",
+    does="The answer is near the right one, but it's measured on random numbers.",
+    why="However many numbers are drawn, an estimate is off by a little.",
+    ask="Which formula gives the exact value?",
+)
+
 READ_TWICE = Mistake(
     "iterable read twice",
     does="The function goes through its iterable a second time, and finds it empty.",
@@ -494,7 +513,7 @@ NO_AXIS = Mistake(
 
 TWO_AXES = Mistake(
     "only for two axes",
-    does="The function is right for two axes, but not with leading (batch, head) axes.",
+    does="The numbers are right for two axes, but not with leading (batch, head) axes.",
     why=(
         "Attention runs on whole batches of heads at once: the last two axes are the "
         "matrix, and all others are carried along."
@@ -529,7 +548,7 @@ LEADING_FORGOTTEN = Mistake(
 ONLY_SQUARE = Mistake(
     "only for equal sizes",
     does=(
-        "The function is right if the sizes are equal, but on ordinary input it stops or returns"
+        "The numbers are right if the sizes are equal, but on ordinary input it stops or returns"
         " another shape."
     ),
     why="Sizes that happen to be equal in one input differ in another.",

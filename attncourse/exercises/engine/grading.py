@@ -2,10 +2,11 @@
 
 import contextlib
 import functools
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
+from ..model import PLAIN
 from ..sandbox.call import Clock, GuardFailed, call
 from . import generic, message, ready, report
 from .explain import Finding, Matcher, close_rows, explain, tolerance
@@ -16,6 +17,7 @@ from .running import choose_terms, learners_copy, run_case
 from .usable import (
     NOT_GIVEN,
     binds,
+    draws_numbers,
     in_order,
     lacks_default,
     narrows,
@@ -148,12 +150,19 @@ def judge(exercise, function, seen, n_bound, clock, also):
     )
     if generic.INEXACT in finding.generic.values() and narrows(function):
         finding.generic["imprecise"] = generic.IMPRECISE
+    if not finding.explained and not any(finding.sets):
+        found = without_a_formula(exercise, seen, source(function))
+        if found:
+            finding.generic[found.name], finding.leftover = found, ()
     finding.generic.update((mistake.name, mistake) for mistake in also)
     if stores_inf_as_true(exercise, function, seen):
         finding.generic[generic.BOOLEAN_BIAS.name] = generic.BOOLEAN_BIAS
     for mistake in list(finding.generic.values()):
         if mistake.name.endswith("leaks out"):
-            found = generic.leaks(mistake.name.split()[0], exercise.library, source(function))
+            scalars = single_numbers(exercise)
+            found = generic.leaks(
+                mistake.name.split()[0], exercise.library, source(function), scalars
+            )
             finding.generic[mistake.name] = found
     if makers == [ready.REFERENCE] or makers and makes_the_answer(exercise, function, first, clock):
         right = all(
@@ -194,6 +203,29 @@ def judge(exercise, function, seen, n_bound, clock, also):
     return Grade(
         status, message.names(finding), report.write(exercise, seen, finding, letters=letters)
     )
+
+
+def without_a_formula(exercise, seen, code):
+    """A mistake if the answer is the same number throughout, or near the right one by chance."""
+    same = report.one_number_for_all(seen)
+    if same:
+        return replace(generic.SAME_FOR_ALL, does=same)
+    near = all(
+        len(one.values) == len(exercise.predict((), one.index))
+        and all(
+            a.shape == b.shape and np.allclose(a.astype(float), b.astype(float), rtol=0.2)
+            for a, b in zip(one.values, exercise.predict((), one.index))
+        )
+        for one in seen
+        if one.case.aspect == PLAIN
+    )
+    return generic.ESTIMATED if near and draws_numbers(code) else None
+
+
+def single_numbers(exercise):
+    """The parameters that are single numbers, as Python has them."""
+    pairs = zip(exercise.parameters, exercise.all_cases()[0].args)
+    return [name for name, arg in pairs if isinstance(arg, (int, float))]
 
 
 def stores_inf_as_true(exercise, function, seen):

@@ -565,7 +565,7 @@ def _factor(a, b):
     if found is None or np.isclose(found, 1):
         return ""
     if np.isclose(found, -1):
-        return "Every entry has the wrong sign."
+        return "The answer is minus the expected one."
     if number(found) == "1":  # nearly: a reader couldn't see the difference
         return ""
     return f"Every entry is {number(found)} times the expected one."
@@ -874,8 +874,8 @@ def cause(failure, exercise, case=None):
     ):
         keep = "keepdim" if exercise.library == "torch" else "keepdims"
         return (
-            f"{CAUSES['broadcast']} After a sum or a maximum over an axis, {keep}=True keeps that "
-            "axis, with length 1."
+            f"{CAUSES['broadcast']} After a sum, a mean or a maximum over an axis, {keep}=True"
+            " keeps that axis, with length 1."
         )
     if "truth value of an array" in text or "bitwise_" in text:
         if joined_inside(failure.line):
@@ -943,6 +943,16 @@ def cause(failure, exercise, case=None):
             "torch's functions take tensors. For a Python number such as shape[-1] the math module"
             " has functions of the same names, or write ** 0.5."
         )
+    if "to have the same dtype" in text:
+        return (
+            "Two tensors of different dtypes can't be multiplied. A tensor that torch makes of"
+            " Python numbers, as in torch.full or torch.zeros, is float32 unless you name a dtype."
+        )
+    if "without overflow" in text:
+        return (
+            "This number is too large for the tensor's dtype: float16 ends at 65504. -inf fits into"
+            " every floating-point dtype."
+        )
     if "CUDA" in text and "cuda" in failure.line:
         return (
             "This line asks for a GPU, wherever the inputs are. A new tensor belongs on their"
@@ -969,9 +979,9 @@ def cause(failure, exercise, case=None):
     outside = re.match(r"(\d+) of the (\d+) entries that the kernel wants", text)
     if outside and outside[1] == outside[2]:
         return (
-            "Not one of these entries exists, so it isn't only a mask that is missing: the block"
-            " begins at a wrong place. Perhaps its offset counts something twice, or the two axes"
-            " of the grid are swapped."
+            "Not one of these entries exists, so it isn't only a mask that is missing: the program"
+            " has no work there, or its block begins at a wrong place. Perhaps the grid has too"
+            " many programs, the offset counts something twice, or axes of the grid are swapped."
         )
     if "active drivers" in text:
         return (

@@ -309,7 +309,7 @@ def before_the_end(exercise, seen):
     ]
 
 
-def _one_number_for_all(seen):
+def one_number_for_all(seen):
     """A sentence if every call gave the same number."""
     given = [part for one in seen for part in (one.values or (np.empty(0),))]
     if any(part.ndim or not np.isfinite(part) or part != given[0] for part in given):
@@ -341,7 +341,7 @@ def _unexplained(exercise, seen, finding, wrong, left, telling, shown, below):
     also = "also " * any(finding.sets)  # else what is named may be what does this
     plain_cases = [seen[k] for k in left if seen[k].case.aspect == PLAIN]
     same_kind = message.factors(plain_cases, [exercise.predict((), s.index) for s in plain_cases])
-    general = same_kind or _one_number_for_all(seen)
+    general = same_kind or one_number_for_all(seen)
     said = [general] if general else _properties(exercise, seen, seen[one], left)
     alike = [k for k in left if not named or seen[k].case.aspect == seen[one].case.aspect]
     in_shape = all(_in_shape(exercise, seen[k]) for k in alike)

@@ -249,3 +249,13 @@ def _names_a_narrow_dtype(node):
     if isinstance(node, ast.Constant) and isinstance(node.value, str):
         return node.value.lstrip("<>=|") in NARROW | SHORTER - {"float"}
     return isinstance(node, ast.Name) and node.id in NARROW
+
+
+def draws_numbers(code):
+    """Whether a function's code draws random numbers."""
+    try:
+        tree = ast.parse(textwrap.dedent(code))
+    except SyntaxError:  # a lambda in the middle of something
+        return False
+    names = {getattr(node, "attr", getattr(node, "id", "")) for node in ast.walk(tree)}
+    return bool(names & {"random", "default_rng", "randn", "RandomState"})

@@ -14,6 +14,10 @@ BLANKS = (
 
 STRIDED = "a view that is not contiguous"
 
+# torch's functions that do what one kernel should do with the rest
+LEFT_TO_TORCH = "part of the work left to torch"
+TORCH_OWN = ("relu", "clamp", "clip", "maximum", "where", "mul", "threshold")
+
 # what the exercises that ask for a kernel have in common
 BY_KERNEL = dict(library="torch", missing=kernels_missing, around=kernels_watched, seconds=60.0)
 

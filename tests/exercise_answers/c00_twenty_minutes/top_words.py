@@ -68,7 +68,7 @@ def words_as_they_stand(weights, words, count):
     return [word for i, word in enumerate(words) if i in chosen]
 
 
-@answers.wrong("ties in alphabetical order")
+@answers.wrong("ties ordered by the words")
 def words_by_pairs(weights, words, count):
     pairs = sorted(zip(-weights, words))
     return [word for _, word in pairs[:count]]
@@ -166,7 +166,7 @@ def end_of_the_descending_order(weights, words, count):
     return [words[i] for i in np.argsort(-weights, kind="stable")[-count:]]
 
 
-@answers.wrong("ties in alphabetical order")
+@answers.wrong("ties ordered by the words")
 def pairs_sorted_backwards(weights, words, count):
     return [word for _, word in sorted(zip(weights.tolist(), words), reverse=True)[:count]]
 

@@ -75,7 +75,7 @@ answers.wrong(
 )
 
 
-@answers.wrong("rounded to whole units")
+@answers.wrong("fractions of a unit lost")
 def units_in_float32(computed, exact):
     rounded = exact.astype(np.float32)
     return np.abs(computed - rounded).astype(np.float64) / np.spacing(np.abs(rounded)).astype(
@@ -116,7 +116,7 @@ answers.wrong(
 )
 
 
-@answers.wrong("sign kept", "rounded to whole units")
+@answers.wrong("sign kept", "fractions of a unit lost")
 def units_of_float32_numbers(computed, exact):
     rounded = exact.astype(np.float32)
     return (computed.astype(np.float64) - rounded) / np.spacing(np.abs(rounded)).astype(np.float64)
@@ -156,7 +156,7 @@ def ulps_by_frexp(computed, exact):
     return np.abs(computed - exact) / gap
 
 
-@answers.wrong("rounded to whole units")
+@answers.wrong("fractions of a unit lost")
 def ulps_rounded(computed, exact):
     gap = np.abs(np.spacing(exact.astype(np.float32)))
     return np.round(np.abs(computed - exact) / gap)

@@ -136,7 +136,7 @@ def grouped_of_four(query, key, value):
     return attend(query, key.repeat(times, 1), value.repeat(times, 1))
 
 
-@answers.wrong("key heads not matched to the query heads")
+@answers.wrong("heads not matched to the query heads")
 def grouped_unmatched(query, key, value):
     return attend(query, key, value)
 
@@ -195,7 +195,7 @@ def grouped_scaled_by_groups(query, key, value):
     return attend(query / math.sqrt(size), np.repeat(key, size, -3), np.repeat(value, size, -3))
 
 
-@answers.wrong("key heads not matched to the query heads")
+@answers.wrong("heads not matched to the query heads")
 def grouped_along_the_positions(query, key, value):
     times = group(query, key)
     return attend(query, np.repeat(key, times, axis=-2), np.repeat(value, times, axis=-2))

@@ -79,7 +79,7 @@ def flops_with_scale(n_q, n_k, d_k, d_v):
     return 2 * n_q * n_k * (d_k + d_v) + n_q * n_k
 
 
-@answers.wrong("last addition not counted")
+@answers.wrong("one addition of each sum not counted")
 def flops_exact(n_q, n_k, d_k, d_v):
     return n_q * n_k * (2 * d_k - 1) + n_q * d_v * (2 * n_k - 1)
 

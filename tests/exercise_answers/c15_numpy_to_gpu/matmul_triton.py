@@ -298,7 +298,7 @@ for number, (names, function) in enumerate(
         (["sums in half precision"], launched("half for half", block=32)),
         (["sums in half precision"], launched("stored in half", block=32)),
         (
-            ["sums in half precision", "strides ignored"],
+            ["sums in half precision", "a stride ignored"],
             launched("half for half", contiguous=False),
         ),
         (["tile of b transposed"], launched("tile transposed")),
@@ -334,7 +334,7 @@ for number, (names, function) in enumerate(
         (["rows masked by the columns' number"], launched("sizes swapped", block=32)),
         (["sums in half precision"], launched("half parts")),
         (["float32 leaks out"], launched(dtype=torch.float32)),
-        (["strides ignored"], launched(contiguous=False)),
+        (["a stride ignored"], launched(contiguous=False)),
     )
 ):
     function.__name__ = f"matmul_kernel_{number}"

@@ -24,6 +24,11 @@ def lengths(array, axis=-1):
     return np.sqrt(np.square(array).sum(axis=axis, keepdims=True))
 
 
+def in_a_column(query, key):
+    """Each dot product divided by the lengths of query i and key i."""
+    return query @ swap(key) / nonzero(lengths(query) * lengths(key))
+
+
 def nonzero(lengths):
     return np.where(lengths == 0, 1.0, lengths)
 

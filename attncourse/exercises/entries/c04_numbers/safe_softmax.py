@@ -22,6 +22,13 @@ def dead(scores):
     return np.isneginf(scores).all(axis=-1, keepdims=True)
 
 
+def one_sum(scores):
+    """Each row measured from its own maximum, or from 0, and divided by the sum of all rows."""
+    highest = scores.max(axis=-1, keepdims=True)
+    powers = np.exp(scores - np.where(np.isneginf(highest), 0.0, highest))
+    return powers / (powers.sum() or 1.0)
+
+
 def first_key(scores):
     return np.arange(scores.shape[-1]) == 0
 

@@ -90,6 +90,7 @@ def _cases():
         case("one block", [[0, 1]], 2),
         case("one block", [[0, 1]], 9),
         case("blocks of one score", [[2, 0, 1]], 1),
+        case("blocks of one score", [[0, 2, 1]], 1),
         drawn(LEADING, 2, 5, 12, 4, seed=6),
         drawn(LEADING, 2, 3, 5, 11, 3, seed=7),
         case(NEG_INF, [[-inf, 0, 1, -inf]], 2),

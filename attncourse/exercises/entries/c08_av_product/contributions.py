@@ -16,6 +16,13 @@ def contributions(weights, value):
     return terms
 
 
+def one_per_query(v, n_q):
+    """Value i for query i, if there are so many values."""
+    if n_q > v.shape[-2]:
+        raise IndexError("index out of bounds")
+    return v[..., :n_q, None, :]
+
+
 def _cases():
     return [
         given(PLAIN, [[0.5, 0.5, 0]], [[2, 4], [6, 0], [1, 1]]),

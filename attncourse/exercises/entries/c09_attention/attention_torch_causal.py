@@ -8,6 +8,8 @@ from ...families.torch_attention import ON_TORCH, attention_torch_cases
 from ...model import HUGE
 from ...pages import written
 
+LOW = "scores of -10 billion"
+
 
 def attention_torch_causal(query, key, value):
     q, k = query, key
@@ -48,6 +50,7 @@ def attention_torch_causal_cases():
         given(HUGE, [LONG_QUERY, [1] * 4, LONG_QUERY], LONG_KEYS, [[1], [3], [2]]),
         huge([0] * 10 + [1000], [1] * 10 + [0]),
         huge([1000, 0], [1]),
+        given(LOW, [[1e5], [1]], [[-1e5], [0]], [[1], [2]]),
     ]
 
 

@@ -38,6 +38,13 @@ def cut(mask, part):
     return mask[..., part] if mask.shape[-1] > 1 else mask
 
 
+def if_the_rows_match(weights, mask):
+    """The weights, and an IndexError where the mask's rows can't be an index of the output's."""
+    if mask.shape[:-1] != weights.shape[: mask.ndim - 1]:
+        raise IndexError("boolean index did not match")
+    return weights
+
+
 DEAD = "a query that may attend to nothing"
 
 

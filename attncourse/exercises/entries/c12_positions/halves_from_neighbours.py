@@ -16,6 +16,16 @@ def even_then_odd(d):
     return np.r_[0:d:2, 1:d:2]
 
 
+def overwritten(d, first):
+    """The columns of a head if the even ones (first = 0), or the odd ones, are written in place,
+    and then the others are read.
+    """
+    halves, changed = (slice(d // 2), slice(d // 2, d)), np.arange(d)
+    for odd in (first, 1 - first):
+        changed[halves[odd]] = changed[odd::2].copy()
+    return changed
+
+
 def reordered(w, heads, order):
     """The columns of each head in this order."""
     return w.reshape(*w.shape[:-1], heads, -1)[..., order].reshape(w.shape)

@@ -4,12 +4,14 @@ from ...families.kernel_costs import kernel_costs
 from ...families.programs import (  # noqa: F401, for the page
     blocks_in,
     first_rows,
+    in_blocks,
     listed,
     matrices,
     rows_from,
     rows_to,
     whole_blocks,
 )
+from ...families.scores import softmax_of
 from ...families.tiles import BLANKS, BY_KERNEL, blocks_of, by_a_kernel  # noqa: F401, for the page
 from ...families.triton_launches import kernel_device
 from ...model import HUGE, PLAIN, Case
@@ -92,7 +94,7 @@ EXERCISE = written(
     axes=dict(scores="rows n"),
     answer_axes="rows n",
     cases=_cases,
-    audits=(OWN,),
+    audits=(OWN, in_blocks(softmax_of, (2, 5))),
     costs=kernel_costs("float32", scores=(16, 1000), block=256),
     **BY_KERNEL,
 )

@@ -11,7 +11,7 @@ from ...families.programs import (  # noqa: F401, for the page
     rows_from,
     sized,
 )
-from ...families.tiles import BY_KERNEL, by_a_kernel
+from ...families.tiles import BY_KERNEL, LEFT_TO_TORCH, TORCH_OWN, by_a_kernel
 from ...model import PLAIN, SQUARE
 from ...pages import written
 
@@ -53,7 +53,7 @@ EXERCISE = written(
     answer_axes="rows n",
     cases=_cases,
     audits=(
-        by_a_kernel("", (), (2, 5), (5,), more=(2,)),
+        by_a_kernel(LEFT_TO_TORCH, TORCH_OWN, (2, 5), (5,), more=(2,)),
         in_blocks(lambda x, w: np.maximum(x * w, 0), (2, 5), (5,), kernels=1),
     ),
     **BY_KERNEL,

@@ -40,6 +40,16 @@ def column_by_column(output):
     return output.T.ravel().reshape(output.shape)
 
 
+def one_size(output, block, blank, rows):
+    """Loads and store compare both axes with one size: the other axis is read beyond its end, or
+    written only up to there.
+    """
+    size, other = output.shape if rows else output.shape[::-1]
+    if min(size, blocks_in(other, block) * block) > other:
+        out_of_bounds()
+    return first_columns(output, size, blank) if rows else first_rows(output, size, blank)
+
+
 def in_rows(i, j, m, n):
     return i * n + j
 

@@ -2,8 +2,10 @@ import numpy as np
 
 from ...families.programs import (  # noqa: F401, for the page
     as_half,
+    blocks_in,
     first_block_again,
     first_rows,
+    in_blocks,
     inside_masked,
     listed,
     matrices,
@@ -52,6 +54,11 @@ def columns_of(x):
     return x.ravel()[at] if at.max() < x.size else out_of_bounds()
 
 
+def as_many_rows(sums, programs, blank):
+    """Each program takes a row; one that has none reads beyond the tensor."""
+    return first_rows(sums, programs, blank) if programs <= len(sums) else out_of_bounds()
+
+
 def in_one_place(sums, blank):
     """Each program stores in the first place, so the last row's sum stays."""
     return np.where(np.arange(len(sums)) == 0, sums[-1], blank)
@@ -67,6 +74,6 @@ EXERCISE = written(
     axes=dict(x="rows n"),
     answer_axes="rows",
     cases=_cases,
-    audits=(by_a_kernel("", (), (2, 5), more=(2,)),),
+    audits=(by_a_kernel("", (), (2, 5), more=(2,)), in_blocks(lambda x: x.sum(axis=-1), (2, 5))),
     **BY_KERNEL,
 )

@@ -59,13 +59,14 @@ def ways():
             lambda rows, top: rows / top * 127,
         ):
             found.append(functools.partial(_one_way, wide, divide))
-    return (*found, _by_the_stored_scale)
+    stored = (functools.partial(_by_the_stored_scale, wide) for wide in (np.float64, np.float32))
+    return (*found, *stored)
 
 
-def _by_the_stored_scale(rows, dtype):
+def _by_the_stored_scale(wide, rows, dtype):
     """x / scale with the scale as it is returned, in x's dtype."""
     scale = (np.abs(rows).max(axis=-1, keepdims=True) / 127).astype(dtype)
-    return rows / np.where(scale == 0, 1.0, scale.astype(np.float64))
+    return rows.astype(wide) / np.where(scale == 0, 1.0, scale).astype(wide)
 
 
 def _one_way(wide, divide, rows, dtype):
