@@ -61,6 +61,7 @@ SHAPE_CAUSES = (
     ("join", ("all the input array", "all input arrays must", "sizes of tensors must match")),
     ("squeeze", ("to squeeze out",)),
     ("matmul", ("matmul", "not aligned", "core dimension", "mat1 and mat2", "batch2 tensor")),
+    ("einsum", ("einsum", "einstein")),
     ("broadcast", ("broadcast", "must match the existing size", "size of tensor")),
     ("bmm", ("3d tensor",)),
     ("bounds", ("outside its tensors",)),
@@ -69,7 +70,6 @@ SHAPE_CAUSES = (
     ("axis", ("axis", "axes", "dimension out of range")),
     ("index", ("index", "indices")),
     ("reshape", ("reshape", "equal division")),
-    ("einsum", ("einsum", "einstein")),
     ("shape", ("shape", "dimension", "size")),
 )
 

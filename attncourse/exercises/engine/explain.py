@@ -591,6 +591,10 @@ def by_operators(exercise, seen, complete=False):
         return None  # because of that, the second reading misses what it no longer found
     if complete and any(np.isnan(part.astype(float)).any() for one in seen for part in one.values):
         return None  # NaN suggests a separate mistake
+    exact = Matcher(exercise, seen)
+    wrong = [one for k, one in enumerate(seen) if one.values and not exact.right(k)]
+    if wrong and all(np.isnan(part.astype(float)).any() for one in wrong for part in one.values):
+        return None  # so does an answer that is wrong by NaN alone
     if complete and not any(isinstance(a, np.ndarray) for a in plain[0].case.args):
         return None
     kinds = (

@@ -351,7 +351,7 @@ def _brackets(found, wanted, names):
         rest = Polynomial({powers: factor for powers, factor in found.items() if not powers[k]})
         if not alone or any(powers[k] != 1 for powers in wanted):
             continue
-        if set(alone.putting(k, Fraction(1))) & set(rest):
+        if len(wanted) > 1 and set(alone.putting(k, Fraction(1))) & set(rest):
             continue  # a sum such as n + 1 in the factor's place makes the same
         if all(powers[k] in (0, 1) for powers in found) and (
             found.putting(k, Fraction(1)) == wanted.putting(k, Fraction(1))

@@ -25,6 +25,7 @@ WIDER = {
         "new": "a new array (np.{0} makes float64 if no dtype is given)",
         "integers": "integers (with float32 they make float64)",
         "number": "a NumPy number (np.{0} of a Python number is float64)",
+        "chosen": "an array of Python numbers (np.{0} of two of them makes float64)",
         "conversion": "a conversion to float64",
         "list": "a list of Python numbers (np.{0} of it is float64 if no dtype is given)",
         "positions": "arithmetic with the integers that {0} gives",
@@ -75,7 +76,7 @@ def _steps(tree, dtype, library, scalars):
             chosen = node.args[1:] if name == "where" else node.args
             number = bool(chosen) and all(_is_number(arg, numbers) for arg in chosen)
             if owner == module and name in OF_A_NUMBER and number and not given:
-                yield "number", name
+                yield "chosen" if name == "where" else "number", name
             elif name in ("array", "asarray") and owner == module and listed and not given:
                 yield "list", name
             elif name in (dtype, {"float64": "double", "float32": "float"}[dtype]):

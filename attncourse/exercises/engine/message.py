@@ -400,7 +400,8 @@ def _large(name, values, wanted, case, dtype):
     return [
         indented(
             f"{int(wrong.sum())} of {wrong.size} entries"
-            f" {'differs' if wrong.sum() == 1 else 'differ'}; the first, at {list(first)}:"
+            f" {'differs' if wrong.sum() == 1 else 'differ'} by more than the tolerance;"
+            f" the first, at {list(first)}:"
         ),
         indented(f"returned{name} {returned}"),
         indented(f"expected{name} {expected}"),
@@ -561,7 +562,7 @@ def _nothing_left(a, b):
 
 
 def _factor(a, b):
-    found = factor(a, b) if a.size > 1 else None
+    found = factor(a, b) if np.count_nonzero(b) > 1 else None
     if found is None or np.isclose(found, 1):
         return ""
     if np.isclose(found, -1):
@@ -775,8 +776,8 @@ CAUSES = {
     ),
     "reshape": "A reshape must keep the number of entries, including leading axes.",
     "einsum": (
-        "The letters of the einsum don't match the arrays' axes. Three dots at the front, as "
-        "in '...id,...jd->...ij', stand for any leading axes."
+        "The subscripts of the einsum don't fit the arrays' axes. Three dots stand for any leading"
+        " axes, for each array and behind the arrow, as in '...id,...jd->...ij'."
     ),
     "RecursionError": (
         "The function calls itself without end, perhaps through another function of the same name."
@@ -784,7 +785,8 @@ CAUSES = {
     "MemoryError": "An array was requested that is far larger than the answer.",
     "ZeroDivisionError": "Something is divided by zero.",
     "OverflowError": (
-        "A number became too large for a Python float: math.exp, for example, overflows above 709."
+        "A number became too large for a Python float: math.exp, for example, overflows from 710"
+        " on."
     ),
 }
 
@@ -942,6 +944,11 @@ def cause(failure, exercise, case=None):
         return (
             "torch's functions take tensors. For a Python number such as shape[-1] the math module"
             " has functions of the same names, or write ** 0.5."
+        )
+    if "remapped shapes" in text:
+        return (
+            "In a matrix product, the axes before the last two are aligned from the end, and each"
+            " pair of them must be equal, or one of them 1."
         )
     if "to have the same dtype" in text:
         return (

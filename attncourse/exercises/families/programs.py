@@ -55,6 +55,11 @@ def first_rows(output, rows, blank):
     return first_columns(output.T, rows, blank).T
 
 
+def as_many_rows(output, programs, blank):
+    """Each program takes a row; one that has none reads beyond the tensor."""
+    return first_rows(output, programs, blank) if programs <= len(output) else out_of_bounds()
+
+
 def stored_first(output, block, blank):
     """Each program stores its block in the place of the first one, so the last one stays."""
     kept = np.full_like(output, blank)

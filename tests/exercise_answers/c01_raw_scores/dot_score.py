@@ -96,7 +96,7 @@ for names, function in (
     (["one vector reversed"], lambda q, k: np.convolve(q, k, mode="valid")[0]),
     (["trailing comma"], lambda q, k: (q @ k,)),
     (["list around the answer"], lambda q, k: [q @ k]),
-    ([], lambda q, k: 0),
+    (["same number for all arguments"], lambda q, k: 0),
 ):
     function.__name__ = "_".join(names).replace(" ", "_") or "one_number"
     answers.wrong(*names, function=function)

@@ -79,3 +79,11 @@ def variance_of_sums(d_k, std_query, std_key):
 @answers.wrong("standard deviation instead of variance", "divided by d_k")
 def root_of_the_variance_of_a_mean(d_k, std_query, std_key):
     return math.sqrt(std_query**2 * std_key**2 / d_k)
+
+
+@answers.wrong("estimated from random numbers")
+def variance_by_drawing(d_k, std_query, std_key):
+    rng = np.random.default_rng(0)
+    queries = rng.normal(0, std_query, (10000, d_k))
+    keys = rng.normal(0, std_key, (10000, d_k))
+    return np.einsum("nd,nd->n", queries, keys).var()

@@ -74,7 +74,7 @@ answers.wrong(
 )
 
 
-@answers.wrong("additive mask in a boolean array", "integer dtype")
+@answers.wrong("additive mask in a boolean array", "boolean dtype")
 def additive_like_the_mask(attn_mask, dtype):
     found = np.zeros_like(attn_mask)
     found[~attn_mask] = -np.inf
@@ -100,6 +100,6 @@ def additive_by_differences(attn_mask, dtype):
     return -np.inf - found
 
 
-@answers.wrong("a negative number instead of -inf", "narrower dtype")
+@answers.wrong("a negative number instead of -inf", "fixed dtype")
 def additive_in_float32(attn_mask, dtype):
     return np.where(attn_mask, 0, -1e9).astype(np.float32)

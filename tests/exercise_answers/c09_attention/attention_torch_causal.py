@@ -74,7 +74,7 @@ def causal_with_a_mask_moved(query, key, value):
     return (powers @ v / powers.sum(-1, keepdim=True)).to(query.dtype)
 
 
-@answers.right()  # far below any score of ±10000, and no row is without a key
+@answers.wrong("negative number instead of -inf")
 def causal_minus_1e9(query, key, value):
     q, k, v = wide(query, key, value)
     scores = q @ k.mT / math.sqrt(q.shape[-1])

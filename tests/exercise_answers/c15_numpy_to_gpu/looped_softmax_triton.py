@@ -200,3 +200,11 @@ answers.wrong("first block not written", function=in_two_loops(begins=True))
 answers.wrong("NaN from the first block on", function=in_two_loops(turned=True))
 answers.wrong("block's length taken for the row's stride", function=in_two_loops("block"))
 answers.wrong("row's number without the stride", function=in_two_loops("one"))
+
+
+@answers.wrong("block ignored")
+def softmax_in_one_block_after_all(scores, block):
+    out = torch.empty_like(scores)
+    width = triton.next_power_of_2(scores.shape[1])
+    online_kernel[(len(scores),)](scores, out, scores.shape[1], BLOCK=width)
+    return out

@@ -217,3 +217,19 @@ def one_after_the_other(x, w, block):
     one_step_kernel[grid](x, w, out, n, BLOCK=block, IS_PRODUCT=True)
     one_step_kernel[grid](out, w, out, n, BLOCK=block, IS_PRODUCT=False)
     return out
+
+
+@triton.jit
+def products_kernel(x_ptr, w_ptr, out_ptr, n, BLOCK: tl.constexpr):
+    i, columns = tl.program_id(0), tl.program_id(1) * BLOCK + tl.arange(0, BLOCK)
+    x = tl.load(x_ptr + i * n + columns, mask=columns < n)
+    w = tl.load(w_ptr + columns, mask=columns < n)
+    tl.store(out_ptr + i * n + columns, x * w, mask=columns < n)
+
+
+@answers.wrong("part of the work left to torch")
+def relu_after_the_kernel(x, w, block):
+    out = torch.empty_like(x)
+    rows, n = x.shape
+    products_kernel[(rows, triton.cdiv(n, block))](x, w, out, n, BLOCK=block)
+    return torch.relu(out)

@@ -151,3 +151,17 @@ def sums_of_columns(x, block):
     out, n = x.new_empty(len(x)), x.shape[1]
     astray_kernel[(len(x),)](x, out, n, 0, 1, n, BLOCK=block)
     return out
+
+
+@answers.wrong("block ignored")
+def sums_in_one_block_after_all(x, block):
+    out = x.new_empty(len(x))
+    looped_kernel[(len(x),)](x, out, x.shape[1], BLOCK=triton.next_power_of_2(x.shape[1]))
+    return out
+
+
+@answers.wrong("programs not one per row")
+def sums_by_a_grid_of_blocks(x, block):
+    out = torch.zeros(x.shape[0], device=x.device)
+    looped_kernel[(triton.cdiv(x.shape[1], block),)](x, out, x.shape[1], BLOCK=block)
+    return out

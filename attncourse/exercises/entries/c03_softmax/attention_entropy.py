@@ -38,7 +38,7 @@ def _cases():
         given(ZEROS, [[1, 0, 0], [0.5, 0, 0.5]]),
         given(ZEROS, [0.0, 1.0]),
         given(ZEROS, [[[0, 0.25, 0.75]], [[0.5, 0.5, 0]]]),
-        given(SMALL, [[1e-12, 1 - 1e-12]]),
+        given(SMALL, [[1e-12, 1.0]]),
         given(SMALL, [[1e-300, 1.0]]),
         given(SMALL, [[1e-20, 1.0], [1.0, 2e-30]]),  # a bound of 1e-12 in the logarithm shows here
         given(FLOAT32, [[0.25, 0.75]], dtype=np.float32),

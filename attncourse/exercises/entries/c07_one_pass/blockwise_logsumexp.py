@@ -50,6 +50,17 @@ def full_blocks(scores, size):
     return [block for block in blocks_of(scores, size) if block.shape[-1] == size]
 
 
+def without_gaps(blocks):
+    """The blocks without those after which some row has had only scores of -inf."""
+    kept, highest = [], -np.inf
+    for block in blocks:
+        new = np.maximum(highest, block.max(axis=-1))
+        if not np.isneginf(new).any():
+            kept.append(block)
+            highest = new
+    return kept
+
+
 def padded(scores, size):
     shape = *scores.shape[:-1], -scores.shape[-1] % size
     return blocks_of(np.concatenate([scores, np.zeros(shape)], axis=-1), size)

@@ -90,6 +90,7 @@ def masked_attention_cases():
         tiny(LEADING, [[[1, 2]], [[3, 1]]], *heads, [[[1, 1]], [[1, 1]]]),
         tiny(DEAD, *three, [[1, 0, 1], [0, 0, 0]]),
         some(DEAD, (5, 7, 3, 2), dead, 31),
+        tiny(DEAD, *three, [[0, 0, 0], [0, 0, 0]]),
         some(DEAD, (5, 5, 3, 2), square, 31),
         some(BROADCAST, (5, 3, 7, 2), np.array([[True], [False], [True], [True], [False]]), 40),
         some(DEAD, (5, 7, 3, 2), np.stack([dead, random_mask(5, 7, seed=3)]), 34, lead=(2,)),

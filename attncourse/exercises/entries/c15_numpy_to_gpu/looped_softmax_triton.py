@@ -2,6 +2,7 @@ import numpy as np
 
 from ...families.kernel_costs import kernel_costs
 from ...families.programs import (  # noqa: F401, for the page
+    as_many_rows,
     blocks_in,
     first_rows,
     in_blocks,

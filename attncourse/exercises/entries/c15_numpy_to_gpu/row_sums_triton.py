@@ -2,6 +2,7 @@ import numpy as np
 
 from ...families.programs import (  # noqa: F401, for the page
     as_half,
+    as_many_rows,
     blocks_in,
     first_block_again,
     first_rows,
@@ -52,11 +53,6 @@ def columns_of(x):
     rows, n = x.shape
     at = np.arange(n) * n + np.arange(rows)[:, None]
     return x.ravel()[at] if at.max() < x.size else out_of_bounds()
-
-
-def as_many_rows(sums, programs, blank):
-    """Each program takes a row; one that has none reads beyond the tensor."""
-    return first_rows(sums, programs, blank) if programs <= len(sums) else out_of_bounds()
 
 
 def in_one_place(sums, blank):

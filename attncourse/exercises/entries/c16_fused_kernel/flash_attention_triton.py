@@ -24,6 +24,7 @@ from ...model import FLOAT16, HUGE, PLAIN, BesidesRounding, Case, normal
 from ...pages import written
 
 BLOCKS = (16, 32, 64, 128)
+UNEVEN = tuple((rows, columns) for rows in BLOCKS for columns in BLOCKS if columns < rows)
 RUNNING = ("sum", "output", "sum, output")
 BETWEEN = "sums between two float16 numbers"
 
