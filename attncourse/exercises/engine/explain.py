@@ -698,7 +698,7 @@ def dtype_marks(exercise, i, case, values, dtype, part, mistaken):
 
 def add_aspects(finding, matcher):
     """Name what an unexplained aspect says by itself: only for two axes, only for equal sizes."""
-    known = {**generic.ASPECTS, **matcher.exercise.aspects}
+    known = generic.aspects_of(matcher.exercise)
     if finding.sets or finding.explained:
         for aspect in finding.leftover:
             said = known.get(aspect)

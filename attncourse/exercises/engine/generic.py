@@ -47,6 +47,7 @@ def _steps(tree, dtype, library, scalars):
     """(kind, name) of the steps in the code that may make this dtype."""
     module = "torch" if library == "torch" else "np"
     numbers = _python_numbers(tree) | set(scalars)
+    parameters = {node.arg for node in ast.walk(tree) if isinstance(node, ast.arg)}
     called = {node.func for node in ast.walk(tree) if isinstance(node, ast.Call)}
     # what these give back are Python's numbers, which may end in a list
     names = [ast.unparse(one) for one in called]
@@ -77,7 +78,12 @@ def _steps(tree, dtype, library, scalars):
             number = bool(chosen) and all(_is_number(arg, numbers) for arg in chosen)
             if owner == module and name in OF_A_NUMBER and number and not given:
                 yield "chosen" if name == "where" else "number", name
-            elif name in ("array", "asarray") and owner == module and listed and not given:
+            elif (
+                name in ("array", "asarray")
+                and owner == module
+                and listed
+                and not (given or node.args and ast.unparse(node.args[0]) in parameters)
+            ):
                 yield "list", name
             elif name in (dtype, {"float64": "double", "float32": "float"}[dtype]):
                 yield "conversion", name
@@ -522,6 +528,14 @@ TWO_AXES = Mistake(
     ask="Which of your lines count the axes from the front, or expect exactly two?",
 )
 
+NO_LEADING_AXES = replace(
+    TWO_AXES,
+    name="only without leading axes",
+    does="The numbers are right without leading axes in front, but not with them.",
+    why="There may be any number of leading axes, or none, and they are all carried along.",
+    ask="Which of your lines count the axes from the front, or expect a fixed number of them?",
+)
+
 TWO_AXES_BESIDES = replace(
     TWO_AXES, does="With leading (batch, head) axes the answer is wrong in another way."
 )
@@ -571,3 +585,10 @@ def only_where(condition):
 
 
 ASPECTS = {LEADING: TWO_AXES, FLOAT32: None, FLOAT16: None, SQUARE: None}
+
+
+def aspects_of(exercise):
+    """{aspect: the mistake of an answer that is wrong only there, or None}."""
+    matrices = all(len(labels.split()) == 2 for labels in exercise.axes.values())
+    leading = {} if matrices else {LEADING: NO_LEADING_AXES}
+    return {**ASPECTS, **leading, **exercise.aspects}

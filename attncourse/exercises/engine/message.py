@@ -312,7 +312,10 @@ def _difference(exercise, seen, wanted, parts=None):
         if not same or other_dtype or len(names) == 1:
             said = f" {name} =" if name else ""
             found.append(_two(said, values, part, dtype, exercise, i, seen.case, same))
-    return [line for lines in found[:parts] for line in lines]
+    more = [indented("(Another part of the answer is wrong, too.)")] * (
+        len(found[:parts]) < len(found)
+    )
+    return [line for lines in found[:parts] for line in lines] + more
 
 
 def _two_lists(seen, wanted):
@@ -944,6 +947,11 @@ def cause(failure, exercise, case=None):
         return (
             "torch's functions take tensors. For a Python number such as shape[-1] the math module"
             " has functions of the same names, or write ** 0.5."
+        )
+    if "could not broadcast input array" in text:
+        return (
+            "What is assigned must fit into its place: aligned from the end, each axis must be as"
+            " long as the axis of the place, or have length 1."
         )
     if "remapped shapes" in text:
         return (

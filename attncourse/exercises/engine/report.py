@@ -111,7 +111,7 @@ def _left(exercise, seen, finding, wrong):
     covered = {m.name for m in finding.generic.values()}
     if generic.LEADING_FORGOTTEN.name in covered:  # it says that these stop, or are misshapen
         wrong = [k for k in wrong if axes(seen[k]) < 3 or _in_shape(exercise, seen[k])]
-    known = {**generic.ASPECTS, **exercise.aspects}
+    known = generic.aspects_of(exercise)
     return [
         k
         for k in wrong
@@ -255,7 +255,7 @@ def _telling(exercise, seen, finding, wrong):
             for member in members
         )
 
-    known = {**generic.ASPECTS, **exercise.aspects}
+    known = generic.aspects_of(exercise)
     explained = [k for k in wrong if seen[k].case.aspect not in finding.leftover]
     by_aspect = [k for k in wrong if known.get(seen[k].case.aspect) in finding.generic.values()]
     if not numbers and all(_right_in_its_dtype(exercise, seen[k]) for k in explained):

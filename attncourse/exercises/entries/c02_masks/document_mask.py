@@ -22,6 +22,12 @@ def pieces(document):
     return np.concatenate([[0], np.cumsum(document[1:] != document[:-1])])
 
 
+def by_one_hot(document):
+    """Rows of the identity matrix, picked by the documents' numbers."""
+    rows = np.eye(document.max() + 1, dtype=bool)[document]
+    return np.tril(rows @ rows.T)
+
+
 def beginnings(numbers):
     """The first position of each position's document."""
     return (numbers[:, None] == numbers).argmax(axis=-1)

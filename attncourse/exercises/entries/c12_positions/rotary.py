@@ -86,6 +86,7 @@ def _cases():
         tiny(FLOAT32, [[1, 2, 3, 4]], [1], 100.0, np.float32),
         case(FLOAT16, range(7), 10000.0, 7, 10, seed=10, dtype=np.float16),
         tiny(FLOAT16, [[1, 2, 3, 4]], [1], 100.0, np.float16),
+        tiny(FAR, [[1, 2]], [2049], 100.0, np.float16),
         # The errors of rounded cosines and sines add up here, to three times the last rounding.
         *(
             dataclasses.replace(tiny(FAR, [pair], [p], 100.0, np.float16), relative=4e-4)

@@ -133,6 +133,7 @@ def _cases():
             (np.concatenate([of_many_digits(2, 3, 5, seed=4), np.zeros((2, 1, 5))], axis=1),),
         ),
         case("one feature", [3], [-7]),
+        case(ZEROS, [0, 0]),
         case("small rows", [1e-5, -2.52e-5, 3e-6], [0.004, -0.011, 0.0078]),
         case("small rows", [1e-9, -3.6e-9]),
         case("large rows", [50000, -61000, 1234]),
