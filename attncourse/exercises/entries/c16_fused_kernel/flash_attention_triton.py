@@ -147,7 +147,7 @@ def _cases():
         case(heads, 5, 16, False, 2, 3),
         case(heads, 3, 16, True, 2, 2),
         case("one position", 1, 16, True, 1, 2),
-        *(case(blockwise, n, 16, c) for n, c in ((37, True), (70, True), (130, False))),
+        *(case(blockwise, n, 16, c) for n, c in ((37, True), (130, True), (130, False))),
         case("d of 32", 5, 32, False),
         case("d of 64", 5, 64, True),
         case("d of 128", 3, 128, False),

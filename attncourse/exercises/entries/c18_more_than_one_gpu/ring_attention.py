@@ -94,6 +94,7 @@ def ring_attention_cases():
         case(LEADING, (2,) * 2, (3,) * 2, 5, 4, 850, (2, 3)),
         numbers(HUGE, (100, -100), (100, 99.98), (1, 2)),
         numbers(HUGE, (100, 1), (100, -100), (1, 2)),
+        numbers(HUGE, (1, 0), (709, 709.3), (1, 1.5)),  # only the sum of both overflows
         numbers(HUGE, (LONG_QUERY, LONG_QUERY), LONG_KEYS[:2], (1, 2)),
         numbers(HUGE, (100, 1), (-110, -110.01), (1, 2)),  # exp(score + 10000) is 0 here
         case(FLOAT32, (2, 2, 2), (3, 3, 3), 2, 1, 900, dtype=np.float32),
