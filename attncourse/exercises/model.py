@@ -268,6 +268,7 @@ class Exercise:
     seconds: float | None = None
     formula: tuple = ()
     costs: object = None
+    wide_inside: bool = False  # the statement asks for float64 inside
 
     def __post_init__(self):
         self._alike, self._shown = functools.cache(self._alike), functools.cache(self._shown)

@@ -174,13 +174,22 @@ def _suspects(dtype, library, code, scalars):
     return f"Something in your function is {dtype}, and a result is as wide as the widest."
 
 
-def leaks(dtype, library="numpy", code="", scalars=()):
+def leaks(dtype, library="numpy", code="", scalars=(), wide_inside=False):
     kind = "tensor" if library == "torch" else "array"
     return DtypeMistake(
         f"{dtype} leaks out",
         does=f"The answer is {dtype}, which is wider than it should be.",
-        why=_suspects(dtype, library, code, scalars),
-        ask=f"Which {kind} or number in your function is {dtype}?",
+        why=(
+            "The exercise computes in a wider dtype inside, so the answer has to be converted at"
+            " the end."
+            if wide_inside
+            else _suspects(dtype, library, code, scalars)
+        ),
+        ask=(
+            "Which line of your function gives the answer the dtype of the inputs?"
+            if wide_inside
+            else f"Which {kind} or number in your function is {dtype}?"
+        ),
     )
 
 
@@ -409,7 +418,7 @@ NO_LIST = Mistake(
     "one array instead of a list",
     does="The function returns one array rather than a list of arrays.",
     why=(
-        "The parts may differ in length and don't fit into one array, so each has its own array in"
+        "The parts may differ in length, and each belongs to its own rank, so each is an array in"
         " the list."
     ),
     ask="How many arrays should the answer hold, and what is the shape of each?",
@@ -589,6 +598,6 @@ ASPECTS = {LEADING: TWO_AXES, FLOAT32: None, FLOAT16: None, SQUARE: None}
 
 def aspects_of(exercise):
     """{aspect: the mistake of an answer that is wrong only there, or None}."""
-    matrices = all(len(labels.split()) == 2 for labels in exercise.axes.values())
-    leading = {} if matrices else {LEADING: NO_LEADING_AXES}
+    most = max((len(labels.split()) for labels in exercise.axes.values()), default=2)
+    leading = {} if most == 2 else {LEADING: NO_LEADING_AXES}
     return {**ASPECTS, **leading, **exercise.aspects}

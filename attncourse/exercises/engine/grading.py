@@ -160,7 +160,11 @@ def judge(exercise, function, seen, n_bound, clock, also):
         if mistake.name.endswith("leaks out"):
             scalars = single_numbers(exercise)
             found = generic.leaks(
-                mistake.name.split()[0], exercise.library, source(function), scalars
+                mistake.name.split()[0],
+                exercise.library,
+                source(function),
+                scalars,
+                exercise.wide_inside,
             )
             finding.generic[mistake.name] = found
     if makers == [ready.REFERENCE] or makers and makes_the_answer(exercise, function, first, clock):

@@ -56,7 +56,7 @@ def number(x, digits=3, lowest=1e-14):
         return str(int(x))
     if abs(x) < 1e-14:
         return "0" if digits == 3 and abs(x) < lowest else f"{x:.{digits}g}"
-    if 1e-3 <= abs(x) < 1e6:
+    if 1e-2 <= abs(x) < 1e6:
         places = max(digits - 1 - int(np.floor(np.log10(abs(x)))), 0) if abs(x) >= 1 else digits
         text = f"{x:.{places}f}"
         return text.rstrip("0").rstrip(".") if "." in text else text
@@ -378,9 +378,15 @@ def _told_apart(values, wanted, relative):
         wanted = np.where(np.abs(wanted) < 1e-14 * largest, 0.0, wanted)
         if values.shape == wanted.shape and values.ndim:
             alike = close_rows(values[..., None], wanted[..., None], min(relative, 1e-5))
-            values = values if alike.all() else np.where(alike, wanted, values)
+            alike = alike & ~alike.all()
+        else:
+            alike = False
+        rounded = np.where(alike, wanted, values)
+    else:
+        rounded = values
     for digits in (3, 6, 9, 12, 15):
-        texts = rows(values, digits, 0), rows(wanted, digits, 0)
+        shown = rounded if digits <= 6 else values  # beyond, each digit is the answer's own
+        texts = rows(shown, digits, 0), rows(wanted, digits, 0)
         if texts[0] != texts[1]:
             break
     return texts

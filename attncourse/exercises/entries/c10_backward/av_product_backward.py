@@ -21,6 +21,11 @@ def _weights(shape, seed, dtype):
     return random_weights(*shape, seed=seed, dtype=dtype)
 
 
+def turned(array):
+    """The transposed shape, with the numbers in the order of memory."""
+    return array.reshape(*array.shape[:-2], array.shape[-1], array.shape[-2])
+
+
 def _cases():
     some_equal = (random_weights(5, 5, seed=13), normal(5, 5, seed=14), normal(5, 5, seed=15))
     return [

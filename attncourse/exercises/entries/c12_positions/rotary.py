@@ -106,5 +106,10 @@ def _cases():
 
 
 EXERCISE = written(
-    rotary, place=2, axes=dict(x="n d_head", positions="n"), answer_axes="n d_head", cases=_cases
+    rotary,
+    place=2,
+    axes=dict(x="n d_head", positions="n"),
+    answer_axes="n d_head",
+    cases=_cases,
+    wide_inside=True,
 )

@@ -18,6 +18,7 @@ from ...families.triton_launches import kernel_device
 from ...model import HUGE, PLAIN, Case
 from ...pages import written
 from .softmax_triton import (  # noqa: F401, for the page
+    as_it_should_be,
     block_maximum,
     in_a_loop,
     last_tile_summed,

@@ -98,15 +98,16 @@ def strides_swapped(array):
     return array.ravel(order="K")[at] if at.max() < array.size else out_of_bounds()
 
 
-def written_apart(output, block, blank):
-    """The output's rows are written m numbers apart, tile after tile."""
+def written_apart(output, apart, block, blank):
+    """The output's rows are written so many numbers apart, tile after tile."""
     m, n = output.shape
-    if (m - 1) * m + n > m * n:
+    if (m - 1) * apart + n > m * n:
         out_of_bounds()
     flat = np.full(m * n, blank)
     for top, left in itertools.product(range(0, m, block), range(0, n, block)):
         for i in range(top, min(top + block, m)):
-            flat[i * m + left : i * m + min(left + block, n)] = output[i, left : left + block]
+            at = i * apart
+            flat[at + left : at + min(left + block, n)] = output[i, left : left + block]
     return flat.reshape(m, n)
 
 

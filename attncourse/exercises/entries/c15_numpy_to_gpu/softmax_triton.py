@@ -99,15 +99,17 @@ def tile_maximum(scores, block):
     return np.concatenate(powers, axis=-1) / sum(p.sum(axis=-1, keepdims=True) for p in powers)
 
 
-def in_a_loop(scores, block, merged, running=True):
+def in_a_loop(scores, block, merged, running=True, own_powers=False):
     """The weights from a sum that takes the row block by block. merged(so far, old maximum, new
-    maximum, the block's own sum) is the next sum; the maximum is the running one or the block's.
+    maximum, the block's own sum) is the next sum. The maximum is the running one, or the block's
+    own; so is the one that the block's own sum is measured from.
     """
     highest, total = np.full((len(scores), 1), -np.inf), 0.0
     for tile in blocks_of(scores, block):
-        new = tile.max(axis=-1, keepdims=True)
-        new = np.maximum(highest, new) if running else new
-        total = merged(total, highest, new, np.exp(tile - new).sum(axis=-1, keepdims=True))
+        top = tile.max(axis=-1, keepdims=True)
+        new = np.maximum(highest, top) if running else top
+        own = np.exp(tile - (top if own_powers else new)).sum(axis=-1, keepdims=True)
+        total = merged(total, highest, new, own)
         highest = new
     return np.exp(scores - highest) / total
 
