@@ -1307,3 +1307,15 @@ def test_positions_are_named_where_they_widen_the_answer():
 
     said = in_one_line("softmax_row", softmax_row)
     assert "arithmetic with the integers that argmax gives" in said
+
+
+def test_an_answer_of_another_shape_is_shown_as_it_was_returned():
+    for values, text in ((np.array(24.0), "24"), (np.ones((2, 2, 1)), "[[[1], [1]], [[1], [1]]]")):
+        shown, _ = message._told_apart(values, np.zeros((4, 1, 1)), 1e-5)
+        assert shown == text
+
+
+def test_many_digits_are_the_answers_own():
+    wanted = np.array([7.01492941e-07, 7.99999877])
+    shown, _ = message._told_apart(np.array([7.01492638e-07, 7.99999905]), wanted, 1e-9)
+    assert shown == "[7.01492638e-07, 7.99999905]"

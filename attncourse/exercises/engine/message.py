@@ -373,17 +373,13 @@ def _told_apart(values, wanted, relative):
     to rounding are shown as the same, and those that should be 0 as 0.
     """
     values, wanted = np.asarray(values), np.asarray(wanted)
+    rounded = values
     if values.dtype.kind == wanted.dtype.kind == "f":
         largest = np.abs(wanted[np.isfinite(wanted)]).max(initial=0)
         wanted = np.where(np.abs(wanted) < 1e-14 * largest, 0.0, wanted)
         if values.shape == wanted.shape and values.ndim:
             alike = close_rows(values[..., None], wanted[..., None], min(relative, 1e-5))
-            alike = alike & ~alike.all()
-        else:
-            alike = False
-        rounded = np.where(alike, wanted, values)
-    else:
-        rounded = values
+            rounded = values if alike.all() else np.where(alike, wanted, values)
     for digits in (3, 6, 9, 12, 15):
         shown = rounded if digits <= 6 else values  # beyond, each digit is the answer's own
         texts = rows(shown, digits, 0), rows(wanted, digits, 0)
