@@ -29,7 +29,7 @@ def variance_not_squared(d_k, std_query, std_key):
     return d_k * std_query * std_key
 
 
-@answers.wrong("no growth with d_k")
+@answers.wrong("independent of d_k")
 def variance_of_the_scaled(d_k, std_query, std_key):
     return (d_k * std_query**2 * std_key**2) / d_k
 
@@ -54,7 +54,7 @@ def variance_and_one(d_k, std_query, std_key):
     return d_k * std_query**2 * std_key**2 + 1
 
 
-@answers.wrong("variances added", "no growth with d_k")
+@answers.wrong("variances added", "independent of d_k")
 def variance_two(d_k, std_query, std_key):
     return std_query**2 + std_key**2
 

@@ -104,7 +104,7 @@ answers.wrong("log of the largest weight", function=lambda weights: -np.log(weig
 answers.wrong("1 minus the sum of squares", function=lambda weights: 1 - (weights**2).sum(axis=-1))
 
 
-@answers.wrong("small weights cut off")
+@answers.wrong("small weights raised")
 def entropy_of_clipped_weights(weights):
     clipped = np.clip(weights, 0.05, 1)
     return -(clipped * np.log(clipped)).sum(axis=-1)

@@ -206,7 +206,10 @@ for names, function in (
     (["maximum not added back"], split_by(lambda highest, total: np.log(total))),
     (["no logarithm"], split_by(lambda highest, total: highest + total)),
     (["sign of the maximum flipped"], split_by(lambda highest, total: np.log(total) - highest)),
-    (["no maximum subtracted"], split_by(lambda highest, total: highest + np.log(total), np.exp)),
+    (
+        ["no maximum subtracted in the merge"],
+        split_by(lambda highest, total: highest + np.log(total), np.exp),
+    ),
     (
         ["one maximum for all queries in the merge"],
         split_by(

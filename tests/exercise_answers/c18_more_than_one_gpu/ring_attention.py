@@ -287,7 +287,7 @@ def ring_of_stacks(query_parts, key_parts, value_parts):
     return list(pair[0])
 
 
-@answers.wrong("no maximum subtracted")
+@answers.wrong("no maximum subtracted in the merge")
 def ring_that_overflows(query_parts, key_parts, value_parts):
     outputs = []
     for query in query_parts:
