@@ -776,8 +776,8 @@ CAUSES = {
         " -1 and -2."
     ),
     "index": (
-        "An index doesn't match the array: there are too many indices, one is beyond the end, or"
-        " two are swapped."
+        "An index doesn't match the array: there are too many indices, one lies beyond one of"
+        " its ends, or two are swapped."
     ),
     "reshape": "A reshape must keep the number of entries, including leading axes.",
     "einsum": (

@@ -412,7 +412,10 @@ for number, (name, function) in enumerate(
             "log-sum-exp updated too early",
             merged(lambda o, l, b, n, both: (shared(o, both, b, n, both), both)),
         ),
-        ("log-sum-exp not updated", merged(lambda o, l, b, n, both: (shared(o, l, b, n, both), n))),
+        (
+            "log-sum-exp of one part kept",
+            merged(lambda o, l, b, n, both: (shared(o, l, b, n, both), n)),
+        ),
         (
             "only the larger part",
             merged(lambda o, l, b, n, both: (np.where(l > n, o, b), np.maximum(l, n))),

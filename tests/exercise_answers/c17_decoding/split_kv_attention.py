@@ -238,7 +238,7 @@ def split_sums_added(query, key, value, n_splits):
     return above / below
 
 
-@answers.wrong("log-sum-exp not updated")
+@answers.wrong("log-sum-exp of one part kept")
 def split_first_lse_kept(query, key, value, n_splits):
     (out, lse), *rest = partials(query, key, value, n_splits)
     for new, new_lse in rest:

@@ -28,6 +28,15 @@ def by_one_hot(document):
     return np.tril(rows @ rows.T)
 
 
+def by_columns(document):
+    """As in a table with a column for each number up to the largest, which numbers index."""
+    width = document.max() + 1
+    if (document < -width).any():
+        raise IndexError("index out of bounds")
+    columns = np.where(document < 0, document + width, document)
+    return np.tril(columns[:, None] == columns)
+
+
 def beginnings(numbers):
     """The first position of each position's document."""
     return (numbers[:, None] == numbers).argmax(axis=-1)
