@@ -13,5 +13,5 @@ EXERCISE = written(
     projection_std,
     place=6,
     dtype="number",
-    cases=lambda: number_cases(*((n,) for n in (4, 9, 1, 2, 7, 64, 768, 12_289))),
+    cases=lambda: number_cases(*((n,) for n in (4, 9, 1, 2, 7, 64, 768, 1025))),
 )

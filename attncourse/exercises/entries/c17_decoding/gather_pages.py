@@ -21,6 +21,12 @@ def zeros_behind(rows, length, page_size=None):
     return np.where(np.arange(len(rows))[:, None] < length, rows, 0)[:stop]
 
 
+def rest_from_the_end(pages, table, length):
+    """Whole pages by the table's first entries, and the rest by its last one."""
+    full, rest = divmod(length, pages.shape[1])
+    return np.concatenate([*pages[table[:full]], pages[table[-1], :rest]])
+
+
 def _cases():
     def case(aspect, pages, table, length, dtype=np.float64):
         return Case(aspect, (np.asarray(pages, dtype), np.array(table), length))
