@@ -226,3 +226,14 @@ def addresses_of_a_turned_block(tile, block, shape, strides):
     columns = tile[1] * block[0] + np.arange(block[0])[None, :]
     exists = (rows < shape[0]) & (columns < shape[1])
     return np.where(exists, rows * strides[0] + columns * strides[1], -1)
+
+
+@answers.wrong("addresses as floating-point numbers")
+def addresses_in_floats(tile, block, shape, strides):
+    out = -np.ones(block)
+    for i in range(block[0]):
+        for j in range(block[1]):
+            row, column = tile[0] * block[0] + i, tile[1] * block[1] + j
+            if row < shape[0] and column < shape[1]:
+                out[i, j] = row * strides[0] + column * strides[1]
+    return out

@@ -1,6 +1,6 @@
 import numpy as np
 
-from ...families.counts import number_cases
+from ...families.counts import floats_for, number_cases
 from ...model import SQUARE, Case
 from ...pages import written
 
@@ -44,6 +44,13 @@ def _cases():
     ]
 
 
+FLOATS = floats_for((0, 0), (2, 2), (2, 2), (2, 1), name="addresses as floating-point numbers")
+
 EXERCISE = written(
-    tile_addresses, place=4, answer_axes="rows columns", dtype="number", cases=_cases
+    tile_addresses,
+    place=4,
+    answer_axes="rows columns",
+    dtype="number",
+    cases=_cases,
+    audits=(FLOATS,),
 )
