@@ -44,7 +44,7 @@ def _cases():
     ]
 
 
-FLOATS = floats_for((0, 0), (2, 2), (2, 2), (2, 1), name="addresses as floating-point numbers")
+FLOATS = floats_for((0, 1), (2, 4), (3, 7), (10, 1), name="addresses as floating-point numbers")
 
 EXERCISE = written(
     tile_addresses,

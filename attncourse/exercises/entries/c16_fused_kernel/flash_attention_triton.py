@@ -156,6 +156,7 @@ def _cases():
         tiny(HUGE, [200, 1], [200, 196], False),
         tiny(HUGE, [-200, 1], [200, 204], False),
         tiny(HUGE, [-200, -200, 200], [200, 196, -200], True),
+        tiny(HUGE, [200] * 130, [200] + [0] * 129, False),  # high in the first block alone
         case(FLOAT16, 5, 16, False, dtype=np.float16),
         case(FLOAT16, 7, 16, True, dtype=np.float16),
         *(equal_values(37, seed) for seed in EXPOSING),
