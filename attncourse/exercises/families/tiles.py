@@ -71,6 +71,7 @@ def online(
     for tile, part in pairs_of_blocks(scores, value, block):
         own = tile.max(axis=-1, keepdims=True)
         new = np.maximum(highest, own) if running else own
+        new = np.where(skips & np.isneginf(own), highest, new)
         factor = np.exp(highest - new) if np.ndim(highest) else 0.0
         powers = np.exp(tile - (own if own_powers else new))
         powers = np.where(skips & np.isneginf(own), 0.0, powers)
