@@ -125,6 +125,7 @@ def _hopeless(seen):
         "NameError",
         "UnboundLocalError",
         "RecursionError",
+        "MemoryError",
     )
     return bool(seen.failure and seen.failure.kind in ends) or bool(seen.other and not seen.values)
 
