@@ -589,12 +589,9 @@ def by_operators(exercise, seen, complete=False):
         return None  # so would mere rounding errors: by whatever makes the answer 0
     if any(generic.READ_TWICE.name in one.marks for one in seen):
         return None  # because of that, the second reading misses what it no longer found
-    if complete and any(np.isnan(part.astype(float)).any() for one in seen for part in one.values):
-        return None  # NaN suggests a separate mistake
-    exact = Matcher(exercise, seen)
-    wrong = [one for k, one in enumerate(seen) if one.values and not exact.right(k)]
-    if wrong and all(np.isnan(part.astype(float)).any() for one in wrong for part in one.values):
-        return None  # so does an answer that is wrong by NaN alone
+    if any(np.isnan(part.astype(float)).any() for one in seen for part in one.values):
+        if complete or wrong_by_nan_alone(exercise, seen):
+            return None  # NaN suggests a separate mistake
     if complete and not any(isinstance(a, np.ndarray) for a in plain[0].case.args):
         return None
     kinds = (
@@ -611,6 +608,14 @@ def by_operators(exercise, seen, complete=False):
             finding.sets = finding.sets[:1]
             return matcher, finding
     return None
+
+
+def wrong_by_nan_alone(exercise, seen):
+    """Whether every case whose values are wrong has NaN in each part of the answer."""
+    exact = Matcher(exercise, seen)
+    wrong = [one for k, one in enumerate(seen) if one.values and not exact.right(k)]
+    nan = [np.isnan(part.astype(float)).any() for one in wrong for part in one.values]
+    return bool(nan) and all(nan)
 
 
 def by_axes(exercise, seen):

@@ -176,21 +176,16 @@ def _suspects(dtype, library, code, scalars):
 
 def leaks(dtype, library="numpy", code="", scalars=(), wide_inside=False):
     kind = "tensor" if library == "torch" else "array"
-    return DtypeMistake(
-        f"{dtype} leaks out",
-        does=f"The answer is {dtype}, which is wider than it should be.",
-        why=(
+    why = _suspects(dtype, library, code, scalars)
+    ask = f"Which {kind} or number in your function is {dtype}?"
+    if wide_inside:
+        why = (
             "The exercise computes in a wider dtype inside, so the answer has to be converted at"
             " the end."
-            if wide_inside
-            else _suspects(dtype, library, code, scalars)
-        ),
-        ask=(
-            "Which line of your function gives the answer the dtype of the inputs?"
-            if wide_inside
-            else f"Which {kind} or number in your function is {dtype}?"
-        ),
-    )
+        )
+        ask = "Which line of your function gives the answer the dtype of the inputs?"
+    does = f"The answer is {dtype}, which is wider than it should be."
+    return DtypeMistake(f"{dtype} leaks out", does=does, why=why, ask=ask)
 
 
 def narrower(dtype, want):
@@ -212,10 +207,12 @@ def fixed_dtype(dtype):
 
 
 def integer(dtype, want):
-    boolean, holds = dtype == "bool", "can't hold fractions"
+    name, limit = "integer dtype", "can't hold fractions"
+    if dtype == "bool":
+        name, limit = "boolean dtype", "holds only two values"
     return DtypeMistake(
-        "boolean dtype" if boolean else "integer dtype",
-        does=f"The answer is {dtype}, which {'holds only two values' if boolean else holds}.",
+        name,
+        does=f"The answer is {dtype}, which {limit}.",
         why=f"It should be {want}.",
         ask="Which array did you create, and what dtype did it get?",
     )
