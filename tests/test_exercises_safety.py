@@ -31,8 +31,9 @@ import numpy as np
 import pytest
 
 from attncourse.exercises import check, grade, hint, status
-from attncourse.exercises.engine import explain, message
+from attncourse.exercises.engine import explain, grading, message
 from attncourse.exercises.engine.find import exercises
+from attncourse.exercises.families import memory
 from attncourse.exercises.model import Case, Failure
 from attncourse.exercises.sandbox import answer, limit, surroundings
 from attncourse.exercises.sandbox import call as guard
@@ -1180,6 +1181,35 @@ def test_a_step_in_float32_is_named_where_code_makes_it(function):
 
 def test_words_about_float32_are_no_step_in_it():
     assert said(only_said_to_be_float32, "raw_scores").mistakes == ("right to some digits only",)
+
+
+# ---------------------------------------------------------------- how much memory an answer holds
+
+
+@pytest.mark.parametrize(
+    "growth, found",
+    [([5e7, 0, 4.8e7], 4.8e7), ([2e7, 0, 0], 1e5), ([5e7, 5.2e7, 5.1e7], 5.1e7), ([0], 1e5)],
+)
+def test_one_measurement_of_the_process_that_goes_wrong_counts_in_neither_direction(
+    monkeypatch, growth, found
+):
+    left = iter(growth)
+    monkeypatch.setattr(memory, "_measured", lambda run, args: (1e5, next(left), None))
+    assert memory.peak_memory(None) == (found, None) and not list(left)
+
+
+def test_an_answer_that_took_nearly_all_of_its_time_is_audited_all_the_same(monkeypatch):
+    clocks = []
+    monkeypatch.setattr(grading, "Clock", lambda *s: clocks.append(guard.Clock(*s)) or clocks[-1])
+
+    def streaming_attention(query, key, value, block_size):
+        clocks[0].left = 0.1
+        for _ in range(300_000 * (len(key) > 500)):  # in audits alone
+            pass
+        scores = query @ np.swapaxes(key, -1, -2) / math.sqrt(query.shape[-1])
+        return softmax(scores) @ value
+
+    assert said(streaming_attention, "streaming_attention").mistakes == ("scores of all keys kept",)
 
 
 # ---------------------------------------------------------------- sentences follow from the

@@ -62,10 +62,10 @@ class Outcome:
 
 
 class Clock:
-    """The seconds left for one check; the clock stops while the engine itself works."""
+    """The seconds left for one check (None: BUDGET); it stops while the engine itself works."""
 
-    def __init__(self, seconds=BUDGET):
-        self.seconds = self.left = SLOWER * seconds
+    def __init__(self, seconds=None):
+        self.seconds = self.left = SLOWER * (BUDGET if seconds is None else seconds)
 
     @property
     def over(self):
