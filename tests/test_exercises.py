@@ -1116,6 +1116,16 @@ def test_a_dtype_that_only_part_of_the_answer_has_is_not_said_of_all_of_it():
     assert "input the answer is float64" in message._dtype_does(mistake, [seen])
 
 
+def test_of_several_arrays_one_that_is_too_wide_is_called_part_of_the_answer():
+    def av_product_backward(weights, value, grad_output):
+        grad_value = np.zeros(value.shape)
+        grad_value += weights.mT @ grad_output
+        return grad_output @ value.mT, grad_value
+
+    _, text = told("av_product_backward", av_product_backward)
+    assert "What it does: Part of the answer is float64" in text
+
+
 def test_of_an_answer_that_takes_too_long_the_wrong_shape_is_said_too():
     found, text = told("projection_std", a_matrix_for_a_number)
     assert found.mistakes == ("endless loop",)

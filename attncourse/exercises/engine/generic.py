@@ -69,7 +69,7 @@ def _steps(tree, dtype, library, scalars):
             other = name in ("eye", "where")  # their second argument is something else
             given = given or library == "numpy" and len(node.args) >= places and not other
             if owner == module and name in NEW and not (given and name != "linspace"):
-                yield "new", name
+                yield "new", "full with a float" if (name, module) == ("full", "np") else name
             if name in ("arange", "indices", "argsort", "cumsum") and node not in compared:
                 yield "integers", name
             if name in ("argmax", "argmin") and node not in indices:
@@ -174,7 +174,7 @@ def _suspects(dtype, library, code, scalars):
     return f"Something in your function is {dtype}, and a result is as wide as the widest."
 
 
-def leaks(dtype, library="numpy", code="", scalars=(), wide_inside=False):
+def leaks(dtype, library="numpy", code="", scalars=(), wide_inside=False, part=False):
     kind = "tensor" if library == "torch" else "array"
     why = _suspects(dtype, library, code, scalars)
     ask = f"Which {kind} or number in your function is {dtype}?"
@@ -184,7 +184,8 @@ def leaks(dtype, library="numpy", code="", scalars=(), wide_inside=False):
             " the end."
         )
         ask = "Which line of your function gives the answer the dtype of the inputs?"
-    does = f"The answer is {dtype}, which is wider than it should be."
+    answer = "Part of the answer" if part else "The answer"
+    does = f"{answer} is {dtype}, which is wider than it should be."
     return DtypeMistake(f"{dtype} leaks out", does=does, why=why, ask=ask)
 
 
@@ -346,7 +347,8 @@ OVERWRITTEN = Mistake(
     does="The function changes an array that it was given.",
     why=(
         "The caller's own array changes without anybody noticing. +=, *=, out= and assignments "
-        "to x[...] write into the array itself, even through a second name (y = x copies nothing)."
+        "to x[...] write into the array itself, even through a second name (y = x copies nothing), "
+        "and so does a kernel that stores at the array's address."
     ),
     ask="Which line writes into an array that your function didn't make?",
 )
@@ -478,7 +480,7 @@ SAME_FOR_ALL = Mistake(
 
 ESTIMATED = Mistake(
     "estimated from random numbers",
-    does="The answer is near the right one, but it's measured on random numbers.",
+    does="The answer is measured on random numbers, so it's near the right one at best.",
     why="However many numbers are drawn, an estimate is off by a little.",
     ask="Which formula gives the exact value?",
 )

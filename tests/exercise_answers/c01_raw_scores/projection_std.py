@@ -31,3 +31,9 @@ answers.wrong(
 @answers.wrong("variance instead of standard deviation", "d_model - 1 instead of d_model")
 def std_as_a_sample_variance(d_model):
     return 1 / (d_model - 1) if d_model > 1 else 1.0
+
+
+@answers.wrong("estimated from random numbers")
+def deviation_by_drawing(d_model):
+    w = np.random.default_rng(0).normal(0, 1 / math.sqrt(d_model), size=(d_model, d_model))
+    return w.std()

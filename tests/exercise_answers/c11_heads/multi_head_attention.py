@@ -317,3 +317,12 @@ def heads_through_the_first_rows(x, w_q, w_k, w_v, w_o, n_heads):
         powers = np.exp(scores - scores.max(axis=-1, keepdims=True))
         out = out + powers / powers.sum(axis=-1, keepdims=True) @ value @ w_o[:d]
     return out
+
+
+@answers.wrong("n_heads features for each head")
+def multi_head_of_the_wrong_size(x, w_q, w_k, w_v, w_o, n_heads):
+    def split(y):
+        return np.swapaxes(y.reshape(*y.shape[:-1], -1, n_heads), -3, -2)
+
+    out = attnlib.attention(split(x @ w_q), split(x @ w_k), split(x @ w_v))
+    return np.swapaxes(out, -3, -2).reshape(x.shape) @ w_o

@@ -138,3 +138,9 @@ def root_of_the_squares(flops, bytes_moved, peak_flops, bandwidth):
 @answers.wrong("whole seconds only")
 def whole_seconds_of_memory(flops, bytes_moved, peak_flops, bandwidth):
     return max(flops / peak_flops, bytes_moved // bandwidth)
+
+
+@answers.wrong("bytes per operation as the intensity")
+def roofline_by_the_inverse_of_the_intensity(flops, bytes_moved, peak_flops, bandwidth):
+    intensity = bytes_moved / flops
+    return flops / min(peak_flops, intensity * bandwidth)
