@@ -44,8 +44,8 @@ QUESTIONS = (
             ),
             Choice(
                 "Fast at first, then hardly at all, then fast again.",
-                "Whatever needs no look-up is learned at once. But the look-up needs two layers,"
-                " and neither of them is worth much without the other.",
+                "Whatever needs no look-up is learned at once. But here the look-up takes two"
+                " layers together, and neither of them is worth much without the other.",
             ),
             Choice(
                 "Hardly at all at first, then fast to the end.",
@@ -73,8 +73,8 @@ QUESTIONS = (
             ),
             Choice(
                 "Nearly always, because one layer is enough to look things up.",
-                "That would work only if the key contained the letter. Here the key that"
-                " contains the digit doesn't contain the letter.",
+                "With two heads it isn't: the key that contains the digit doesn't contain the"
+                " letter, and a head can watch only one distance.",
             ),
         ),
         right="b",
