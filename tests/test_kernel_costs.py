@@ -319,10 +319,22 @@ def test_an_argument_that_cannot_be_written_down():
         launches.compiled([odd], [80])
 
 
-def test_a_compiler_that_takes_too_long(monkeypatch):
+@pytest.mark.parametrize("patience", [1, 1000])  # by the clock, and by what it computes
+def test_a_compiler_that_takes_too_long(monkeypatch, patience):
     monkeypatch.setattr(kernel_costs, "SECONDS", 0.05)
+    monkeypatch.setattr(launches, "PATIENCE", patience)
     text = said("softmax_triton", softmax_by(with_helper))
     assert "For sm_90 (H100) the compiler of with_helper was not done within 0.05 seconds." in text
+
+
+def test_a_compiler_that_has_to_wait_is_not_late(monkeypatch):
+    waiting = (
+        "import attncourse.bench.compiled as c, time; c.report = lambda *unused: time.sleep(2);"
+    )
+    monkeypatch.setattr(kernel_costs, "SECONDS", 0.5)
+    monkeypatch.setattr(launches, "PATIENCE", 1000)
+    monkeypatch.setattr(launches, "START", launches.START.replace("from", f"{waiting} from"))
+    assert "ended without a word" in said("softmax_triton", softmax_by(with_helper))
 
 
 @pytest.mark.parametrize(

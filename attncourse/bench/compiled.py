@@ -1,8 +1,8 @@
 """What Triton's compiler makes of kernels, without the chips themselves: registers, spills, shared
 memory, instructions.
 
-    python -m attncourse.bench.compiled FOLDER 75 80 90    # launches that attncourse.bench.launches
-    has written: a JSON line each
+    python -m attncourse.bench.compiled FOLDER 60 75 80 90    # launches that
+    attncourse.bench.launches has written: a JSON line each, within 60 seconds of CPU for each chip
 
 Compiling needs neither a driver nor a chip, only a process in which Triton does not interpret.
 """
@@ -11,6 +11,7 @@ import importlib
 import json
 import os
 import re
+import signal
 import subprocess
 import sys
 import tempfile
@@ -118,17 +119,23 @@ def report(launches, first_lines, capability):
         os.write(1, line.encode())  # at once, as several processes write here
 
 
-def main(folder, *capabilities):
-    """One process per chip: they compile at the same time, and if LLVM ends one, the others go
-    on."""
+def main(folder, seconds, *capabilities):
+    """One process per chip: they compile at the same time, and if LLVM ends one, the others go on.
+    One that computes for too long is ended, so that a busy machine doesn't count.
+    """
     sys.path.insert(0, folder)
-    written = importlib.import_module("launches")
-    for capability in capabilities:
-        if os.fork() == 0:
-            report(written.LAUNCHES, written.FIRST_LINES, int(capability))
+    written, running = importlib.import_module("launches"), {}
+    for capability in map(int, capabilities):
+        process = os.fork()
+        if process == 0:
+            signal.setitimer(signal.ITIMER_PROF, float(seconds))
+            report(written.LAUNCHES, written.FIRST_LINES, capability)
             os._exit(0)
+        running[process] = capability
     for _ in capabilities:
-        os.wait()
+        process, status = os.wait()
+        if os.WIFSIGNALED(status) and os.WTERMSIG(status) == signal.SIGPROF:
+            os.write(1, json.dumps({"late": running[process]}).encode() + b"\n")
 
 
 if __name__ == "__main__":

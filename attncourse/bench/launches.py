@@ -22,6 +22,7 @@ START = (
     "import sys; sys.path.insert(0, {!r}); from attncourse.bench.compiled import main;"
     " main(*sys.argv[1:])"
 )
+PATIENCE = 5  # on a busy machine compiling may take this many times its seconds
 
 
 @dataclass(frozen=True)
@@ -204,7 +205,8 @@ def compiled(launches, capabilities, seconds=60):
     Args:
         launches: what `noted` gave.
         capabilities: compute capabilities, 90 for 9.0.
-        seconds: after which the compiler is stopped.
+        seconds: of CPU for each chip, after which its compiler is stopped; or, if it doesn't
+            compute, PATIENCE times as many of the clock.
 
     Returns:
         [(kernel's name, {capability: facts})], one for each launch that differs from those before
@@ -221,18 +223,23 @@ def compiled(launches, capabilities, seconds=60):
             distinct = Modules(folder).launches(launches)
         except TypeError as error:
             raise NotCompiled(f"{error} cannot be handed to the compiler") from None
-        printed, ended = _printed(Path(folder), capabilities, seconds)
+        lines, late = _printed(Path(folder), capabilities, seconds)
+    printed = list(map(json.loads, lines))
+    late = set(capabilities) if late else {made["late"] for made in printed if "late" in made}
+    ends = {chip: "ended without a word" for chip in capabilities}
+    ends.update(dict.fromkeys(late, f"was not done within {seconds:g} seconds"))
     found = [
-        (launch.kernel.fn.__name__, {capability: {"ended": ended} for capability in capabilities})
+        (launch.kernel.fn.__name__, {chip: {"ended": ends[chip]} for chip in capabilities})
         for launch in distinct
     ]
-    for made in map(json.loads, printed):
-        found[made.pop("launch")][1][made.pop("capability")] = made
+    for made in printed:
+        if "late" not in made:
+            found[made.pop("launch")][1][made.pop("capability")] = made
     return found
 
 
 def _printed(folder, capabilities, seconds):
-    """(the lines that the compiling process prints, why there are no more); the process ends with
+    """(the lines that the compiling process prints, whether it was stopped); the process ends with
     all that it started.
     """
     environment = {name: text for name, text in os.environ.items() if name != "TRITON_INTERPRET"}
@@ -245,17 +252,17 @@ def _printed(folder, capabilities, seconds):
     ]
     with open(folder / "printed", "w+") as printed, open(folder / "errors", "w+") as errors:
         process = subprocess.Popen(
-            [*command, *map(str, capabilities)],
+            [*command, str(seconds), *map(str, capabilities)],
             env=environment,
             stdout=printed,
             stderr=errors,
             start_new_session=True,
         )
-        ended = "ended without a word"
+        late = False
         try:
-            process.wait(seconds)
+            process.wait(PATIENCE * seconds)
         except subprocess.TimeoutExpired:
-            ended = f"was not done within {seconds:g} seconds"
+            late = True
         finally:
             if process.poll() is None:
                 os.killpg(process.pid, signal.SIGKILL)
@@ -263,4 +270,4 @@ def _printed(folder, capabilities, seconds):
     if process.returncode > 0:
         words = (folder / "errors").read_text(errors="replace").strip().splitlines()
         raise NotCompiled(words[-1] if words else "the compiler's process ended")
-    return (folder / "printed").read_text().splitlines(), ended
+    return (folder / "printed").read_text().splitlines(), late
