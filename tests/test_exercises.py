@@ -477,6 +477,22 @@ def window_without_brackets(n_q, n_k, left, right):
     return j >= i - left & j <= i + right
 
 
+def window_over_lines(n_q, n_k, left, right):
+    i, j = np.arange(n_q)[:, None], np.arange(n_k)
+    left, right = (n_q + n_k if limit is None else limit for limit in (left, right))
+    # fmt: off
+    return (
+        j >= i - left
+        & j <= i + right
+    )
+    # fmt: on
+
+
+def window_by_and(n_q, n_k, left, right):
+    i, j = np.arange(n_q)[:, None], np.arange(n_k)
+    return j >= i - 1 and j <= i + 1
+
+
 def window_by_a_chain(n_q, n_k, left, right):
     i, j = np.arange(n_q)[:, None], np.arange(n_k)
     return i - 1 <= j <= i + 1
@@ -487,6 +503,10 @@ def test_comparisons_joined_without_brackets_are_told_as_such():
     assert "bind more tightly than comparisons" in text and "an and" not in text
     _, text = told("window_mask", window_by_a_chain)
     assert "bind more tightly" not in text and "a <= b <= c" in text
+    _, text = told("window_mask", window_over_lines)
+    assert "j >= i - left & j <= i + right In Python & and | bind more tightly" in text
+    _, text = told("window_mask", window_by_and)
+    assert "An if, an and" in text and "A chain" not in text
 
 
 @pytest.mark.parametrize(
@@ -573,7 +593,34 @@ def test_a_right_answer_that_sweeps_up_every_nan_is_told_so():
         ),
     )
     assert swept.status == named.status == "correct"
-    assert "nan_to_num replaces every NaN" in swept.message and "nan_to_num" not in named.message
+    assert "A remark: nan_to_num doesn't tell" in swept.message
+    assert "A remark" not in named.message
+
+    def without_a_sweep(scores):
+        # nan_to_num would hide bugs
+        top = scores.max(axis=-1, keepdims=True)
+        powers = np.exp(scores - np.where(np.isneginf(top), 0, top).astype(scores.dtype))
+        total = powers.sum(axis=-1, keepdims=True)
+        return powers / np.where(total == 0, 1, total).astype(scores.dtype)
+
+    def swept_by_index(scores):
+        with np.errstate(invalid="ignore"):
+            powers = np.exp(scores - scores.max(axis=-1, keepdims=True))
+        weights = powers / powers.sum(axis=-1, keepdims=True)
+        weights[np.isnan(weights)] = 0
+        return weights
+
+    assert "A remark" not in grade("safe_softmax", without_a_sweep).message
+    assert "A remark: isnan doesn't tell" in grade("safe_softmax", swept_by_index).message
+
+
+def test_beside_another_mistake_nothing_is_said_of_everything_else():
+    def av_product(weights, value):
+        return (value.T @ weights.T).T * 1.5
+
+    found, text = told("av_product", av_product)
+    assert found.mistakes == ("the answer times 1.5", "only for two axes")
+    assert "verything" not in text
 
 
 def no_scale_and_delta_without_keepdims(query, key, value, grad_output):

@@ -1179,6 +1179,19 @@ def test_a_step_in_float32_is_named_where_code_makes_it(function):
     assert said(function, "raw_scores").mistakes == ("computed in lower precision",)
 
 
+def test_modes_are_handed_on_as_they_are_given(monkeypatch):
+    real = np.seterr
+    monkeypatch.setattr(
+        np, "seterr", lambda **modes: real(**modes) if "all" not in modes else 1 / 0
+    )
+
+    def quiet(scores, axis=-1):
+        np.seterr(over="ignore")
+        return softmax(scores, axis)
+
+    assert said(quiet).status == "correct"
+
+
 def test_words_about_float32_are_no_step_in_it():
     assert said(only_said_to_be_float32, "raw_scores").mistakes == ("right to some digits only",)
 

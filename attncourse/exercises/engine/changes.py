@@ -311,7 +311,7 @@ class Operators:
                 "d": f"The answer is the right one for {name} {said}.",
                 "a": f"The answer is the right one, {said}.",
                 "p": f"The part {name} is the right one, {said}.",
-                "s": f"Everything is right except for one step: it uses {name} {said}.",
+                "s": f"One step uses {name} {said}.",
             }[kind]
             called = f"{name} {text}"
             if text in POWERS and "sum of" in name:  # "the sum of x squared" is the sum of squares

@@ -20,6 +20,7 @@ from .usable import (
     draws_numbers,
     in_order,
     lacks_default,
+    names_in,
     narrows,
     not_attempted,
     refuses_name,
@@ -33,9 +34,9 @@ from .usable import (
 )
 
 SWEPT = (
-    "A remark: nan_to_num replaces every NaN and every infinity, including those that a bug makes."
-    " It's safer to find the rows that are meant, with np.isneginf or with the mask, and to set"
-    " only those."
+    "A remark: {} doesn't tell the NaN that the exercise means from one that a bug makes. It's"
+    " safer to find the entries that are meant by what makes them special, such as a score of -inf"
+    " or a sum of 0, and to set only those."
 )
 
 
@@ -297,7 +298,8 @@ def _not_attempted(exercise):
 
 def _correct(exercise, cases, code):
     aspects = message.aspects_text(dict.fromkeys(case.aspect for case in cases))
-    remark = f"\n\n{message.wrap(SWEPT)}" if "nan_to_num" in code else ""
+    sweeps = names_in(code) & {"nan_to_num", "isnan", "nansum"}
+    remark = f"\n\n{message.wrap(SWEPT.format(min(sweeps)))}" if sweeps else ""
     return Grade(
         "correct", (), message.wrap(f"{exercise.name}: correct. Tried: {aspects}.") + remark
     )

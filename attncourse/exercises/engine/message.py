@@ -887,7 +887,7 @@ def cause(failure, exercise, case=None):
     if "truth value of an array" in text or "bitwise_" in text:
         if joined_inside(failure.line):
             return JOINED
-        if re.search(r"[<>]=?[^()&|<>=]+[<>]=?", failure.line):
+        if chained(failure.line):
             return CHAINED
     if "boolean index did not match" in text:
         return (
@@ -1053,6 +1053,16 @@ def joined_inside(line):
         if isinstance(node, ast.Compare)
         for side in (node.left, *node.comparators)
     )
+
+
+def chained(line):
+    """Whether a line has a chain of comparisons, a <= b <= c."""
+    try:
+        nodes = list(ast.walk(ast.parse(line)))
+    except SyntaxError:  # a part of a longer statement
+        parts = re.split(r"\b(?:and|or)\b", line)
+        return any(re.search(r"[<>]=?[^()&|<>=]+[<>]=?", part) for part in parts)
+    return any(isinstance(node, ast.Compare) and len(node.ops) > 1 for node in nodes)
 
 
 def _bracketed(line, node):

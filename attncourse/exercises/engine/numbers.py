@@ -285,7 +285,7 @@ class Factors:
                 f"{name} times {text}",
                 change={"answer": answer},
                 does=f"{upper(name)} is {text} times what it should be.",
-                why="Everything else is right: one factor is missing, superfluous, or wrong.",
+                why="One factor is missing, superfluous, or wrong.",
                 ask=f"Which of your lines brings in the factor {text}?",
             )
         way = "small" if text.startswith("-") else "large"
@@ -293,7 +293,7 @@ class Factors:
             f"{name} too {way} by {text.removeprefix('-')}",
             change={"answer": answer},
             does=f"{upper(name)} is too {way} by {text.removeprefix('-')}.",
-            why="Everything else is right: one number was added or left out.",
+            why="One number was added or left out.",
             ask=f"Which of your lines changes every entry by {text.removeprefix('-')}?",
         )
 

@@ -253,9 +253,13 @@ def _names_a_narrow_dtype(node):
 
 def draws_numbers(code):
     """Whether a function's code draws random numbers."""
+    return bool(names_in(code) & {"random", "default_rng", "randn", "RandomState"})
+
+
+def names_in(code):
+    """The names and attributes that a function's code uses."""
     try:
         tree = ast.parse(textwrap.dedent(code))
     except SyntaxError:  # a lambda in the middle of something
-        return False
-    names = {getattr(node, "attr", getattr(node, "id", "")) for node in ast.walk(tree)}
-    return bool(names & {"random", "default_rng", "randn", "RandomState"})
+        return set()
+    return {getattr(node, "attr", getattr(node, "id", "")) for node in ast.walk(tree)}

@@ -185,11 +185,11 @@ def _failure(error):
         error = error.__cause__
     steps = list(_steps(error.__traceback__))
     own = [step for step in steps if _is_learners(step)]
-    number, line = _line(own[-1]) if own else (0, "")
     try:
         text = str(error)[:300]
     except Exception:
         text = ""
+    number, line = _line(own[-1], "truth value" in text or "bitwise_" in text) if own else (0, "")
     stub = len(own) == 1 and own[0] is steps[-1] and _raises(own[0])
     return Failure(type(error).__name__, text, number, line, stub)
 
@@ -209,10 +209,15 @@ def _is_learners(step):
     return not step.tb_frame.f_code.co_filename.startswith(LIBRARIES)
 
 
-def _line(step):
-    """(number, text) of a step's line."""
-    name, number = step.tb_frame.f_code.co_filename, step.tb_lineno
-    return number, linecache.getline(name, number).strip()
+def _line(step, whole=False):
+    """(number, text) of a step's line, or of all lines of a comparison, where each matters."""
+    code, number = step.tb_frame.f_code, step.tb_lineno
+    last = number
+    if whole:
+        first, end, *_ = list(code.co_positions())[step.tb_lasti // 2]
+        number, last = first or number, min(end or number, number + 4)
+    lines = (linecache.getline(code.co_filename, i).strip() for i in range(number, last + 1))
+    return number, " ".join(lines)
 
 
 def _raises(step):

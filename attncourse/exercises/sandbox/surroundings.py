@@ -110,10 +110,8 @@ def _without_exceptions(raises):
         def __init__(self, **modes):
             super().__init__(**ignored(modes))
 
-    def seterr(all=None, divide=None, over=None, under=None, invalid=None):
-        return real_seterr(
-            **ignored(dict(all=all, divide=divide, over=over, under=under, invalid=invalid))
-        )
+    def seterr(*everything, **modes):
+        return real_seterr(**ignored(dict(zip(["all"], everything)) | modes))
 
     def ignoring(value):
         """A state, or a function decorated with one, made anew with the stand-in; any other value

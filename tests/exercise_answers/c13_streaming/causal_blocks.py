@@ -198,6 +198,18 @@ answers.wrong(
     ),
 )
 answers.wrong(
+    "only blocks that end before the queries",
+    function=blocks_where(
+        lambda first_query, last_query, first_key, last_key: last_key < first_query
+    ),
+)
+answers.wrong(
+    "only blocks that begin before the queries",
+    function=blocks_where(
+        lambda first_query, last_query, first_key, last_key: first_key < first_query
+    ),
+)
+answers.wrong(
     "only blocks that the last query sees whole",
     function=blocks_where(
         lambda first_query, last_query, first_key, last_key: last_key <= last_query
