@@ -265,3 +265,61 @@ def entry_replaced(function, x, step):
         up[at], down[at] = step, -step
         grad[at] = (function(up) - function(down)) / (2 * step)
     return grad
+
+
+@answers.wrong("x changed in between")
+def moved_in_place_and_back(function, x, step):
+    grad = np.zeros(x.shape)
+    for i in np.ndindex(*x.shape):
+        x[i] += step
+        up = function(x)
+        x[i] -= 2 * step
+        down = function(x)
+        x[i] += step
+        grad[i] = (up - down) / (2 * step)
+    return grad
+
+
+@answers.wrong("x restored only approximately")
+def copied_while_it_is_moved(function, x, step):
+    grad = np.zeros(x.shape)
+    for i in np.ndindex(*x.shape):
+        x[i] += step
+        up = x.copy()
+        x[i] -= 2 * step
+        down = x.copy()
+        x[i] += step
+        grad[i] = (function(up) - function(down)) / (2 * step)
+    return grad
+
+
+@answers.wrong("forward difference", "x changed in between")
+def second_name_for_x(function, x, step):
+    grad = np.zeros(x.shape)
+    for i in np.ndindex(*x.shape):
+        before = function(x)
+        up = x
+        up[i] += step
+        grad[i] = (function(up) - before) / step
+        up[i] -= step
+    return grad
+
+
+@answers.wrong("argument overwritten", "both values at the same point")
+def second_name_for_x_that_stays_moved(function, x, step):
+    grad = np.zeros(x.shape)
+    for i in np.ndindex(*x.shape):
+        up = x
+        up[i] += step
+        grad[i] = (function(up) - function(x)) / step
+    return grad
+
+
+@answers.wrong("entry not moved back", "argument overwritten")
+def walk_along_the_entries(function, x, step):
+    grad = np.zeros(x.shape)
+    for i in np.ndindex(*x.shape):
+        before = function(x)
+        x[i] += step
+        grad[i] = (function(x) - before) / step
+    return grad

@@ -170,3 +170,11 @@ def blocks_of_x(x, w_q, w_k, n_heads):
         query, key = (part @ w[start : start + size] for w in (w_q, w_k))
         found.append(query @ np.swapaxes(key, -1, -2) * size**-0.5)
     return np.stack(found, axis=-3)
+
+
+@answers.wrong("blocks that overlap")
+def scores_of_neighbouring_slices(x, w_q, w_k, n_heads):
+    d = x.shape[-1] // n_heads
+    q, k = x @ w_q, x @ w_k
+    found = [q[..., h : h + d] @ k[..., h : h + d].mT / math.sqrt(d) for h in range(n_heads)]
+    return np.stack(found, axis=-3)

@@ -162,3 +162,27 @@ answers.wrong(
         halves_of(np.split(np.eye(len(w), dtype=w.dtype), n_heads, axis=1))
     ),
 )
+
+
+@answers.wrong("blocks that overlap")
+def halves_of_neighbouring_slices(w, n_heads):
+    d = w.shape[1] // n_heads
+    return np.hstack(halves_of([w[:, h : h + d] for h in range(n_heads)]))
+
+
+def written_from(start, again):
+    """Each head written where it was read, if head h begins at column h."""
+
+    def halves(w, n_heads):
+        d = w.shape[1] // n_heads
+        out = start(w)
+        for h in range(n_heads):
+            block = (out if again else w)[:, h : h + d]
+            out[:, h : h + d] = np.concatenate([block[:, ::2], block[:, 1::2]], axis=1)
+        return out
+
+    return halves
+
+
+for how in ((np.zeros_like, False), (np.copy, False), (np.copy, True)):
+    answers.wrong("blocks that overlap", function=written_from(*how))

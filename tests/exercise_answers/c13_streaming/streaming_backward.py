@@ -325,3 +325,38 @@ def backward_by_powers_of_2(query, key, value, output, lse, grad_output, block_s
         grads[1][at] = grad_scores.mT @ query
         grads[2][at] = weights.mT @ grad_output
     return tuple(grads)
+
+
+def starts_before_the_last_key(n_k, size):
+    return n_k - 1
+
+
+def starts_before_the_last_block(n_k, size):
+    return n_k - size
+
+
+wrong("single last key dropped", stop=starts_before_the_last_key)
+wrong("last block dropped", stop=starts_before_the_last_block)
+
+
+def backward_joined(stop):
+    """An answer that joins the blocks' gradients."""
+
+    def backward(query, key, value, output, lse, grad_output, block_size):
+        root = math.sqrt(query.shape[-1])
+        delta = (grad_output * output).sum(axis=-1, keepdims=True)
+        total, keys, values = np.zeros_like(query), [], []
+        for start in range(0, stop(key.shape[-2], block_size), block_size):
+            k, v = (array[..., start : start + block_size, :] for array in (key, value))
+            a = np.exp(query @ k.mT / root - lse[..., None])
+            ds = a * (grad_output @ v.mT - delta) / root
+            total += ds @ k
+            keys.append(ds.mT @ query)
+            values.append(a.mT @ grad_output)
+        return total, np.concatenate(keys, axis=-2), np.concatenate(values, axis=-2)
+
+    return backward
+
+
+answers.wrong("single last key dropped", function=backward_joined(starts_before_the_last_key))
+answers.wrong("last block dropped", function=backward_joined(starts_before_the_last_block))

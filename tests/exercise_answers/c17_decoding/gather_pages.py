@@ -179,3 +179,32 @@ def pages_named_by_positions(pages, table, length):
 @answers.wrong("one entry per position")
 def pages_until_the_table_ends(pages, table, length):
     return np.stack([pages[table[i], i % pages.shape[1]] for i in range(length)])
+
+
+@answers.wrong("a slice that ends at -0")
+def cut_from_the_end(pages, table, length):
+    rows = pages[table].reshape(-1, pages.shape[-1])
+    extra = len(rows) - length
+    return rows[:-extra]
+
+
+@answers.wrong("a slice that ends at -0")
+def needed_pages_cut_from_the_end(pages, table, length):
+    size = pages.shape[1]
+    n_blocks = -(-length // size)
+    rows = pages[table[:n_blocks]].reshape(-1, pages.shape[-1])
+    return rows[: -(n_blocks * size - length)]
+
+
+@answers.wrong("a slice that ends at -0")
+def all_pages_cut_by_the_last_one(pages, table, length):
+    rows = pages[table].reshape(-1, pages.shape[-1])
+    extra = -length % pages.shape[1]
+    return rows[:-extra]
+
+
+@answers.wrong("unneeded pages kept")
+def rest_of_the_last_page_cut(pages, table, length):
+    rows = pages[table].reshape(-1, pages.shape[-1])
+    extra = -length % pages.shape[1]
+    return rows[: len(rows) - extra]

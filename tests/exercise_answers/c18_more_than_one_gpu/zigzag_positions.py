@@ -145,3 +145,24 @@ def zigzag_without_brackets(rank, world, n):
 @answers.wrong("every world-th position")
 def zigzag_striped_from_the_back(rank, world, n):
     return np.arange(world - 1 - rank, n, world)
+
+
+@answers.wrong("a slice that ends at -0")
+def zigzag_by_negative_slices(rank, world, n):
+    p = np.arange(n)
+    b = n // (2 * world)
+    return np.concatenate([p[rank * b : (rank + 1) * b], p[-(rank + 1) * b : -rank * b]])
+
+
+@answers.wrong("a slice that ends at -0")
+def zigzag_by_a_negative_end(rank, world, n):
+    b = n // (2 * world)
+    rest = np.arange(n)[rank * b : -rank * b]
+    return np.concatenate([rest[:b], rest[-b:]])
+
+
+@answers.right()
+def zigzag_by_negative_slices_with_none(rank, world, n):
+    p = np.arange(n)
+    b = n // (2 * world)
+    return np.r_[p[rank * b : (rank + 1) * b], p[-(rank + 1) * b : -rank * b or None]]

@@ -225,3 +225,29 @@ def chunks_no_longer_than_the_sequence(query, key, value, chunk):
         output[part] = q @ state + np.tril(q @ k.mT) @ v
         state = state + k.mT @ v
     return output
+
+
+def before_the_last_position(n, chunk):
+    return [(start, start + chunk) for start in range(0, n - 1, chunk)]
+
+
+def before_the_last_chunk(n, chunk):
+    return [(start, start + chunk) for start in range(0, n - chunk, chunk)]
+
+
+def chunks_joined_from(spans):
+    def attention(query, key, value, chunk):
+        state, outputs = 0.0, []
+        for a, b in spans(query.shape[-2], chunk):
+            q, k, v = query[..., a:b, :], key[..., a:b, :], value[..., a:b, :]
+            outputs.append(np.tril(q @ k.mT) @ v + (q @ state if a else 0))
+            state = state + k.mT @ v
+        return np.concatenate(outputs, axis=-2)
+
+    return attention
+
+
+wrong("single last position dropped", spans=before_the_last_position)
+wrong("last chunk dropped", spans=before_the_last_chunk)
+answers.wrong("single last position dropped", function=chunks_joined_from(before_the_last_position))
+answers.wrong("last chunk dropped", function=chunks_joined_from(before_the_last_chunk))

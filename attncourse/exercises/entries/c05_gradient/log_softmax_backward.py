@@ -28,6 +28,11 @@ def softmax_along(scores, axis):
     return powers / powers.sum(axis=axis, keepdims=True) if scores.ndim > 1 else np.exp(scores)
 
 
+def guarded(grad, weights):
+    """The quotient, and 0 where a weight is."""
+    return np.divide(grad, weights, out=np.zeros_like(grad), where=weights > 0)
+
+
 def weighted_sum(weights, grad):
     return (weights * grad).sum(axis=-1, keepdims=True)
 

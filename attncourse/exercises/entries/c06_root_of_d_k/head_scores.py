@@ -25,6 +25,12 @@ def every_nth(x, n_heads):
     return swap(x.reshape(*x.shape[:-1], x.shape[-1] // n_heads, n_heads))
 
 
+def overlapping(x, n_heads):
+    """Head i from feature i on."""
+    size = x.shape[-1] // n_heads
+    return np.stack([x[..., i : i + size] for i in range(n_heads)], axis=-2)
+
+
 def dealt_out(x, n_heads):
     return x.reshape(*x.shape[:-2], n_heads, x.shape[-2], x.shape[-1] // n_heads)
 

@@ -42,6 +42,22 @@ def blocks_reversed(w, heads):
     return w.reshape(*w.shape[:-1], heads, -1)[..., ::-1, :].reshape(w.shape)
 
 
+def overlapping(w, heads, order):
+    """The columns of each head in this order, if head h begins at column h."""
+    d = w.shape[-1] // heads
+    return np.concatenate([w[..., h : h + d][..., order] for h in range(heads)], axis=-1)
+
+
+def put_back(made, w, heads, order):
+    """The same, where each head is written from column h on, and read from w, or else from there,
+    after the heads before it have been written.
+    """
+    d = made.shape[-1] // heads
+    for h in range(heads):
+        made[..., h : h + d] = (made if w is None else w)[..., h : h + d][..., order]
+    return made
+
+
 def dealt_out(w, heads, order, together=False):
     """The heads' columns a step of `heads` apart, and left there or brought together."""
     columns = w.reshape(*w.shape[:-1], -1, heads)[..., order, :]

@@ -62,6 +62,11 @@ def put(gradient, at, part):
     return gradient
 
 
+def joined(gradient, blocks):
+    """The gradients of the blocks that were read."""
+    return np.concatenate([gradient[..., at, :] for at in blocks], axis=-2)
+
+
 def _with_forward(query, key, value, grad_output, block_size):
     """The arguments, with what the forward pass leaves."""
     scores = query.astype(float) @ swap(key.astype(float)) / math.sqrt(query.shape[-1])

@@ -62,6 +62,11 @@ def only_full(parts, chunk):
     return [part for part in parts if part[0].shape[-2] == chunk]
 
 
+def without_single(parts):
+    """The chunks, without the last one if it is a single position."""
+    return parts if parts[-1][0].shape[-2] > 1 else parts[:-1]
+
+
 def unfilled(found, n):
     """The outputs in an array that was all 0, as long as the inputs."""
     output = joined(found)
