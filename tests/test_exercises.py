@@ -964,7 +964,12 @@ def log_softmax_of_other_sums(scores, axis=-1):
             "For float32 input the answer is float64. ... a conversion to float64.",
             "of a Python number",
         ),
-        ("blockwise_logsumexp", blockwise_in_new_arrays, "np.full makes", "of a Python number"),
+        (
+            "blockwise_logsumexp",
+            blockwise_in_new_arrays,
+            "np.full with a float makes",
+            "of a Python number",
+        ),
         ("online_softmax_stats", stats_read_twice, "iterable read twice", "besides"),
         (
             "softmax_jacobian",

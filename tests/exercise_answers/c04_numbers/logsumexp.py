@@ -293,3 +293,36 @@ def logarithms_of_all_powers(scores, axis=-1):
     highest = scores.max(axis=axis, keepdims=True)
     highest = np.where(np.isneginf(highest), 0, highest).astype(scores.dtype)
     return highest.squeeze(axis) + np.log(np.exp(scores - highest)).sum(axis)
+
+
+def lse_above(lowest):
+    """The maximum is kept above a number."""
+
+    def lse(scores, axis=-1):
+        m = np.maximum(
+            scores.max(axis=axis, keepdims=True), max(lowest, np.finfo(scores.dtype).min)
+        )
+        m = m.astype(scores.dtype)
+        return np.log(np.exp(scores - m).sum(axis=axis)) + m.squeeze(axis)
+
+    return lse
+
+
+answers.right(lse_above(-np.inf))
+for number in (0.0, -1e4, -1e9, -1e30):
+    answers.wrong("maximum never below a fixed number", function=lse_above(number))
+
+
+@answers.wrong("negative number instead of -inf")
+def lse_of_scores_above_a_number(scores, axis=-1):
+    s = np.maximum(scores.astype(np.float64), -1e30)
+    m = s.max(axis=axis, keepdims=True)
+    lse = np.log(np.exp(s - m).sum(axis=axis)) + m.squeeze(axis)
+    return np.where(np.isneginf(scores).all(axis=axis), -np.inf, lse).astype(scores.dtype)
+
+
+@answers.wrong("negative number instead of -inf")
+def lse_of_scores_above_a_number_alone(scores, axis=-1):
+    s = np.maximum(scores.astype(np.float64), -1e9)
+    m = s.max(axis=axis, keepdims=True)
+    return (np.log(np.exp(s - m).sum(axis=axis)) + m.squeeze(axis)).astype(scores.dtype)

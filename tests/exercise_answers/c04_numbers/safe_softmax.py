@@ -231,3 +231,34 @@ def safe_clipped_at_minus_30(scores):
     e[np.isneginf(scores)] = 0
     t = e.sum(axis=-1, keepdims=True)
     return e / np.where(t == 0, 1, t).astype(scores.dtype)
+
+
+def safe_above(lowest):
+    """The maximum is kept above a number."""
+
+    def weights(scores):
+        m = np.maximum(scores.max(axis=-1, keepdims=True), max(lowest, np.finfo(scores.dtype).min))
+        e = np.exp(scores - m.astype(scores.dtype))
+        total = e.sum(axis=-1, keepdims=True)
+        return e / np.where(total == 0, 1, total)
+
+    return weights
+
+
+answers.right(safe_above(-np.inf))
+for number in (-1e4, -1e9, -1e30):
+    answers.wrong("maximum never below a fixed number", function=safe_above(number))
+
+
+@answers.wrong("maximum never below a fixed number")
+def safe_above_minus_20000(scores):
+    m = np.maximum(scores.max(axis=-1, keepdims=True), -2e4).astype(scores.dtype)
+    e = np.exp(scores - m)
+    return np.nan_to_num(e / e.sum(axis=-1, keepdims=True))
+
+
+@answers.wrong("negative number instead of -inf")
+def safe_filled_by_minus_1e30(scores):
+    dead = np.isneginf(scores).all(axis=-1, keepdims=True)
+    s = np.where(np.isneginf(scores), -1e30, scores.astype(np.float64))
+    return np.where(dead, 0, softmax_plain(s)).astype(scores.dtype)

@@ -212,3 +212,22 @@ def one_test_for_the_array(max_a, sum_a, max_b, sum_b):
         return max_a, sum_a
     highest = np.maximum(max_a, max_b)
     return highest, sum_a * np.exp(max_a - highest) + sum_b * np.exp(max_b - highest)
+
+
+def merged_above(lowest, returned=False):
+    """The maximum is kept above a number, in the exponents alone or in the answer too."""
+
+    def merge(max_a, sum_a, max_b, sum_b):
+        row_max = np.maximum(max_a, max_b)
+        m = np.maximum(row_max, max_a.dtype.type(max(lowest, np.finfo(max_a.dtype).min)))
+        total = sum_a * np.exp(max_a - m) + sum_b * np.exp(max_b - m)
+        return (m if returned else row_max), total
+
+    return merge
+
+
+for number in (0.0, -1e4, -1e9, -1e30):
+    answers.wrong("maximum never below a fixed number", function=merged_above(number))
+answers.wrong("maximum never below a fixed number", function=merged_above(-1e4, returned=True))
+answers.wrong("maximum never below a fixed number", function=merged_above(-1e9, returned=True))
+answers.right(merged_above(np.finfo(float).min))

@@ -121,6 +121,10 @@ for names, fill in (
     (["+inf instead of -inf"], lambda s, m: s.masked_fill(~m, INF)),
     (["negative number instead of -inf"], lambda s, m: s.masked_fill(~m, -1e4)),
     (["negative number added"], lambda s, m: s + (~m).to(s.dtype) * -1e4),
+    (["negative number instead of -inf"], lambda s, m: s.masked_fill(~m, -1e20)),
+    (["negative number instead of -inf"], lambda s, m: s.masked_fill(~m, -1e30)),
+    (["negative number instead of -inf"], lambda s, m: torch.where(m, s, -1e38)),
+    (["negative number added"], lambda s, m: s + (~m).to(s.dtype) * -1e30),
     (["positive number instead of -inf"], lambda s, m: s.masked_fill(~m, 1e-9)),
     (
         ["aligned at the bottom right"],
@@ -217,3 +221,6 @@ def causal_scaled_in_half(query, key, value):
     s = q @ k.mT
     seen = torch.ones(s.shape[-2:], dtype=torch.bool, device=s.device).tril()
     return (torch.softmax(s.masked_fill(~seen, float("-inf")), dim=-1) @ v).to(query.dtype)
+
+
+answers.right(causal_by(lambda s, m: s.masked_fill(~m, torch.finfo(s.dtype).min)))

@@ -107,7 +107,7 @@ def masked_minus_10000(query, key, value, attn_mask):
     return soft(scores) * attn_mask.any(-1, keepdims=True) @ value
 
 
-@answers.wrong("dead rows uniform")
+@answers.wrong("negative number instead of -inf")
 def masked_minus_1e9_in_float64(query, key, value, attn_mask):
     scores = scaled(query.astype(float), key)
     return (soft(np.where(attn_mask, scores, -1e9)) @ value).astype(query.dtype)
@@ -436,3 +436,72 @@ def masked_rows_judged_by_key_0(query, key, value, attn_mask):
     m = np.broadcast_to(attn_mask, s.shape)
     out = attnlib.softmax(np.where(m, s, -np.inf)) @ value
     return out * m.any(axis=-2, keepdims=True)[..., :1]
+
+
+def filled_and_zeroed(fill):
+    """A number for -inf, and zeros for dead rows."""
+
+    def answer(query, key, value, attn_mask):
+        low = query.dtype.type(max(fill, np.finfo(query.dtype).min))
+        weights = soft(np.where(attn_mask, scaled(query, key), low))
+        return weights * attn_mask.any(axis=-1, keepdims=True) @ value
+
+    return answer
+
+
+for fill in (-1e9, -1e10, -1e20, -1e29):
+    answers.wrong("negative number instead of -inf", function=filled_and_zeroed(fill))
+answers.right(filled_and_zeroed(-math.inf))
+
+
+@answers.wrong("negative number instead of -inf")
+def masked_minus_1e20(query, key, value, attn_mask):
+    weights = soft(np.where(attn_mask, scaled(query.astype(np.float64), key), -1e20))
+    return (np.where(attn_mask.any(axis=-1, keepdims=True), weights, 0) @ value).astype(query.dtype)
+
+
+@answers.wrong("negative number instead of -inf")
+def masked_minus_1e12_alone(query, key, value, attn_mask):
+    scores = scaled(query.astype(np.float64), key)
+    return (soft(np.where(attn_mask, scores, -1e12)) @ value).astype(query.dtype)
+
+
+@answers.wrong("large negative number added")
+def masked_lowered_by_1e20(query, key, value, attn_mask):
+    scores = scaled(query.astype(np.float64), key) - 1e20 * ~attn_mask
+    weights = soft(scores) * attn_mask.any(axis=-1, keepdims=True)
+    return (weights @ value).astype(query.dtype)
+
+
+@answers.wrong("masked keys still in the sum")
+def masked_minus_1e9_and_zeroed(query, key, value, attn_mask):
+    scores = np.where(attn_mask, scaled(query.astype(np.float64), key), -1e9)
+    return (soft(scores) * attn_mask @ value).astype(query.dtype)
+
+
+@answers.wrong("masked keys still in the sum")
+def masked_lowered_by_1e15_and_zeroed(query, key, value, attn_mask):
+    scores = scaled(query.astype(np.float64), key) + np.where(attn_mask, 0, -1e15)
+    return (np.where(attn_mask, soft(scores), 0) @ value).astype(query.dtype)
+
+
+def masked_above(lowest, guarded=True):
+    """The maximum is kept above a number."""
+
+    def answer(query, key, value, attn_mask):
+        scores = np.where(attn_mask, scaled(query.astype(np.float64), key), -np.inf)
+        e = np.exp(scores - np.maximum(scores.max(axis=-1, keepdims=True), lowest))
+        total = e.sum(axis=-1, keepdims=True)
+        if guarded:
+            weights = e / np.where(total == 0, 1, total)
+        else:
+            weights = np.where(attn_mask.any(axis=-1, keepdims=True), e / total, 0)
+        return (weights @ value).astype(query.dtype)
+
+    return answer
+
+
+answers.right(masked_above(np.finfo(np.float64).min))
+for lowest in (-1e4, -1e9, -1e20):
+    answers.wrong("maximum never below a fixed number", function=masked_above(lowest))
+    answers.wrong("maximum never below a fixed number", function=masked_above(lowest, False))

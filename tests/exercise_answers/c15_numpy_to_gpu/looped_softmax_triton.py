@@ -89,11 +89,11 @@ def softmax_by_lane(scores, block):
 
 
 @triton.jit
-def wrong_kernel(x_ptr, out_ptr, n, stride, other, BLOCK: tl.constexpr, HOW: tl.constexpr):
+def wrong_kernel(
+    x_ptr, out_ptr, n, stride, other, FIRST: tl.constexpr, BLOCK: tl.constexpr, HOW: tl.constexpr
+):
     start = tl.program_id(0) * stride
-    highest, total = -float("inf"), 0.0
-    if HOW == "maximum from 0":
-        highest = 0.0
+    highest, total = FIRST, 0.0
     for first in range(0, n, BLOCK):
         at = first + tl.arange(0, BLOCK)
         if HOW == "no mask":
@@ -101,6 +101,8 @@ def wrong_kernel(x_ptr, out_ptr, n, stride, other, BLOCK: tl.constexpr, HOW: tl.
         else:
             x = tl.load(x_ptr + start + at, mask=at < n, other=other)
         own = tl.max(x, axis=0)
+        if HOW == "masked in the sum":
+            x = tl.where(at < n, x, -float("inf"))
         new = tl.maximum(highest, own)
         if HOW == "block maximum":
             new = own
@@ -132,15 +134,20 @@ def wrong_kernel(x_ptr, out_ptr, n, stride, other, BLOCK: tl.constexpr, HOW: tl.
             tl.store(out_ptr + start + at, weights, mask=at < n)
 
 
-def launched(how, other=-float("inf"), stride=None, grid=len):
+def launched(how, other=-float("inf"), stride=None, grid=len, first=-float("inf")):
     def answer(scores, block):
         out, n = torch.empty_like(scores), scores.shape[1]
         apart = stride(block) if stride else n
-        wrong_kernel[(grid(scores),)](scores, out, n, apart, other, BLOCK=block, HOW=how)
+        wrong_kernel[(grid(scores),)](
+            scores, out, n, apart, other, FIRST=first, BLOCK=block, HOW=how
+        )
         return out
 
     return answer
 
+
+LOWEST = torch.finfo(torch.float32).min
+answers.right(launched("right", other=LOWEST, first=LOWEST))
 
 for number, (name, function) in enumerate(
     (
@@ -152,7 +159,13 @@ for number, (name, function) in enumerate(
         ("sum not carried over the loop", launched("not carried")),
         ("padding counted as zeros", launched("right", other=0.0)),
         ("padding becomes NaN", launched("right", other=float("inf"))),
-        ("maximum never below 0", launched("maximum from 0")),
+        ("negative number instead of -inf", launched("right", other=-1e4)),
+        ("negative number instead of -inf", launched("right", other=-1e9)),
+        ("negative number instead of -inf", launched("right", other=-1e9, first=-1e9)),
+        ("negative number instead of -inf", launched("masked in the sum", other=-1e9)),
+        ("maximum starts too high", launched("right", first=-1e4)),
+        ("maximum starts too high", launched("right", first=-1e9)),
+        ("maximum never below 0", launched("right", first=0.0)),
         ("edge not masked", launched("no mask")),
         ("not divided by the sum", launched("no division")),
         ("logarithm of the softmax", launched("logarithm")),

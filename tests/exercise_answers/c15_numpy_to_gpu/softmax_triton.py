@@ -117,7 +117,9 @@ def two_kernels(scores):
 
 
 @triton.jit
-def softmax_kernel(x_ptr, out_ptr, stride, n, BLOCK: tl.constexpr, HOW: tl.constexpr):
+def softmax_kernel(
+    x_ptr, out_ptr, stride, n, BLOCK: tl.constexpr, HOW: tl.constexpr, LOW: tl.constexpr
+):
     row = tl.program_id(0)
     columns = tl.arange(0, BLOCK)
     mask = columns < n
@@ -132,7 +134,7 @@ def softmax_kernel(x_ptr, out_ptr, stride, n, BLOCK: tl.constexpr, HOW: tl.const
     elif HOW == "no stride":
         x = tl.load(x_ptr + row + columns, mask=mask, other=-float("inf")).to(tl.float32)
     else:
-        x = tl.load(x_ptr + row * stride + columns, mask=mask, other=-float("inf")).to(tl.float32)
+        x = tl.load(x_ptr + row * stride + columns, mask=mask, other=LOW).to(tl.float32)
     if HOW == "minimum":
         x = x - tl.min(tl.where(mask, x, float("inf")), axis=0)
     elif HOW == "maximum from 0":
@@ -165,17 +167,21 @@ def launched(
     stride=lambda n: n,
     grid=lambda rows, n: (rows,),
     out=torch.empty_like,
+    low=-float("inf"),
 ):
     def answer(scores):
         scores = scores.contiguous()
         result = out(scores)
         rows, n = scores.shape
-        softmax_kernel[grid(rows, n)](scores, result, stride(n), n, BLOCK=block(n), HOW=how)
+        softmax_kernel[grid(rows, n)](
+            scores, result, stride(n), n, BLOCK=block(n), HOW=how, LOW=low
+        )
         return result
 
     return answer
 
 
+answers.right(launched("right", low=torch.finfo(torch.float32).min))
 answers.right(launched("no cast"))  # tl.max gives float32, and so does the difference
 
 for number, (names, function) in enumerate(
@@ -186,6 +192,8 @@ for number, (names, function) in enumerate(
             ["padding counted as zeros"],
             launched("zero padding", block=lambda n: max(128, triton.next_power_of_2(n))),
         ),
+        (["negative number instead of -inf"], launched("right", low=-1e4)),
+        (["negative number instead of -inf"], launched("right", low=-1e9)),
         (["edge not masked"], launched("no mask")),
         (["edge not masked"], launched("no mask on the store")),
         (
@@ -255,10 +263,10 @@ def softmax_with_a_dummy(scores):
 
 
 @triton.jit
-def tiled_kernel(x_ptr, out_ptr, n, BLOCK: tl.constexpr, HOW: tl.constexpr):
+def tiled_kernel(x_ptr, out_ptr, n, BLOCK: tl.constexpr, HOW: tl.constexpr, FIRST: tl.constexpr):
     start = tl.program_id(0) * n
     columns = tl.arange(0, BLOCK)
-    highest = -float("inf")
+    highest = FIRST
     total = 0.0
     for first in range(0, n, BLOCK):
         x = tl.load(
@@ -271,6 +279,8 @@ def tiled_kernel(x_ptr, out_ptr, n, BLOCK: tl.constexpr, HOW: tl.constexpr):
             total = tl.sum(tl.exp(x - new), 0)
         elif HOW == "tile maximum":
             total = total + tl.sum(tl.exp(x - tl.max(x, 0)), 0)
+        else:
+            total = total * tl.exp(highest - new) + tl.sum(tl.exp(x - new), 0)
         highest = new
     for first in range(0, n, BLOCK):
         mask = first + columns < n
@@ -281,17 +291,21 @@ def tiled_kernel(x_ptr, out_ptr, n, BLOCK: tl.constexpr, HOW: tl.constexpr):
             tl.store(out_ptr + start + first + columns, tl.exp(x - highest) / total, mask=mask)
 
 
-def tiled(how, block):
+def tiled(how, block, first=-float("inf")):
     def answer(scores):
         scores = scores.contiguous()
         out = torch.empty_like(scores)
-        tiled_kernel[(scores.shape[0],)](scores, out, scores.shape[1], BLOCK=block, HOW=how)
+        tiled_kernel[(scores.shape[0],)](
+            scores, out, scores.shape[1], BLOCK=block, HOW=how, FIRST=first
+        )
         return out
 
     answer.__name__ = f"softmax_{how}".replace(" ", "_")
     return answer
 
 
+answers.wrong("maximum starts too high", function=tiled("right", 1024, first=-1e9))
+answers.wrong("maximum starts too high", function=tiled("right", 512, first=-1e4))
 answers.wrong("sum not rescaled", function=tiled("sum not rescaled", 512))
 answers.wrong("block measured from its own maximum", function=tiled("tile maximum", 1024))
 

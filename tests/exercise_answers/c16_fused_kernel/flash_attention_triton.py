@@ -454,13 +454,15 @@ def short_kernel(
     CAUSAL: tl.constexpr,
     HOW: tl.constexpr,
     LOW: tl.constexpr,
+    BEYOND: tl.constexpr,
+    FIRST: tl.constexpr,
     B: tl.constexpr = 16,
 ):
     rows, features = tl.program_id(0) * B + tl.arange(0, B), tl.arange(0, D)
     base = tl.program_id(1) * n * D
     at = base + rows[:, None] * D + features[None, :]
     q = tl.load(q_ptr + at, mask=rows[:, None] < n, other=0.0)
-    highest = tl.full([B], -float("inf"), tl.float32)
+    highest = tl.full([B], FIRST, tl.float32)
     total = tl.zeros([B], tl.float32)
     output = tl.zeros([B, D], tl.float32)
     for start in range(0, n, B):
@@ -470,7 +472,7 @@ def short_kernel(
         v = tl.load(v_ptr + place, mask=columns[:, None] < n, other=0.0)
         scores = tl.dot(q, tl.trans(k)) * scale
         if HOW != "keys of zeros":
-            scores = tl.where(columns[None, :] < n, scores, LOW)
+            scores = tl.where(columns[None, :] < n, scores, BEYOND)
         if CAUSAL and HOW == "earlier keys":
             scores = tl.where(columns[None, :] < rows[:, None], scores, LOW)
         elif CAUSAL and HOW == "later keys":
@@ -489,16 +491,31 @@ def short_kernel(
     tl.store(o_ptr + at, output, mask=rows[:, None] < n)
 
 
-def divided(how, low=-float("inf")):
+LOWEST = torch.finfo(torch.float32).min
+
+
+def divided(how, low=-float("inf"), beyond=None, first=-float("inf")):
     """A kernel whose weights are as narrow as the values, and whose sums aren't; hidden scores are
-    low.
+    low, those beyond the last key perhaps otherwise.
     """
+    beyond = low if beyond is None else beyond
 
     def flash(query, key, value, is_causal):
         query, key, value = query.contiguous(), key.contiguous(), value.contiguous()
         (batch, heads, n, d), out = query.shape, torch.empty_like(query)
         short_kernel[(triton.cdiv(n, 16), batch * heads)](
-            query, key, value, out, n, d**-0.5, D=d, CAUSAL=is_causal, HOW=how, LOW=low
+            query,
+            key,
+            value,
+            out,
+            n,
+            d**-0.5,
+            D=d,
+            CAUSAL=is_causal,
+            HOW=how,
+            LOW=low,
+            BEYOND=beyond,
+            FIRST=first,
         )
         return out
 
@@ -506,6 +523,12 @@ def divided(how, low=-float("inf")):
 
 
 answers.right(divided("at the end"))
+answers.right(divided("at the end", low=LOWEST, first=LOWEST))
+for low in (-1e4, -1e9):
+    answers.wrong("maximum starts too high", function=divided("at the end", first=low))
+    answers.wrong("negative number instead of -inf", function=divided("at the end", low))
+    answers.wrong("negative number instead of -inf", function=divided("at the end", low, first=low))
+    answers.wrong("negative number beyond the last key", function=divided("at the end", beyond=low))
 answers.wrong("not divided by the sum", function=divided("never"))
 answers.wrong("padding counted as zeros", function=divided("keys of zeros"))
 answers.wrong("divided in every block", function=divided("in every block"))

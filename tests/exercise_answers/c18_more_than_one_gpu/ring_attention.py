@@ -380,6 +380,8 @@ answers.right(function=ring_from(-np.inf))
 answers.wrong("maximum starts too high", function=ring_from(0.0))
 answers.wrong("maximum starts too high", function=ring_from(-1e3))
 answers.wrong("maximum starts too high", function=ring_from(-1e4))
+answers.wrong("maximum starts too high", function=ring_from(-1e9))
+answers.wrong("maximum starts too high", function=ring_from(-1e30))
 
 
 def ring_in_order(go_on):

@@ -174,3 +174,41 @@ def mask_turned_round(x, w_q, w_down, w_up_k, w_up_v):
     powers = np.exp(scores - scores.max(axis=-1, keepdims=True))
     weights = powers / powers.sum(axis=-1, keepdims=True)
     return (weights @ c @ w_up_v).astype(x.dtype)
+
+
+def latent_by(hide):
+    """An answer right but for what `hide` makes of the scores."""
+
+    def answer(x, w_q, w_down, w_up_k, w_up_v):
+        c = x @ w_down
+        scores = (x @ w_q) @ w_up_k.swapaxes(-1, -2) @ c.T / math.sqrt(w_q.shape[-1])
+        return (softmax(hide(scores)) @ c @ w_up_v).astype(x.dtype)
+
+    return answer
+
+
+def filled(scores, number):
+    return np.where(np.tri(scores.shape[-1], dtype=bool), scores, number)
+
+
+answers.wrong("negative number instead of -inf", function=latent_by(lambda s: filled(s, -1e4)))
+answers.wrong("negative number instead of -inf", function=latent_by(lambda s: filled(s, -1e9)))
+answers.wrong("negative number instead of -inf", function=latent_by(lambda s: filled(s, -1e30)))
+answers.wrong("negative number added", function=latent_by(lambda s: s + filled(0 * s, -1e4)))
+answers.wrong("negative number added", function=latent_by(lambda s: s + filled(0 * s, -1e30)))
+answers.right(latent_by(lambda s: filled(s, np.finfo(s.dtype).min)))
+
+
+@answers.wrong("scores of 0 hidden too")
+def latent_by_zeros(x, w_q, w_down, w_up_k, w_up_v):
+    c = x @ w_down
+    scores = np.tril((x @ w_q) @ w_up_k.swapaxes(-1, -2) @ c.T / math.sqrt(w_q.shape[-1]))
+    scores[scores == 0] = -np.inf
+    return (softmax(scores) @ c @ w_up_v).astype(x.dtype)
+
+
+@answers.wrong("scores of 0 hidden too")
+def latent_by_zeros_filled(x, w_q, w_down, w_up_k, w_up_v):
+    c = x @ w_down
+    scores = np.tril((x @ w_q) @ w_up_k.swapaxes(-1, -2) @ c.T / math.sqrt(w_q.shape[-1]))
+    return (softmax(np.where(scores == 0, -1e9, scores)) @ c @ w_up_v).astype(x.dtype)

@@ -263,3 +263,28 @@ def one_beside_the_maximum(scores, sink):
     row_max = np.maximum(scores.max(axis=-1, keepdims=True), sink[:, None, None])
     powers = np.exp(scores - row_max)
     return powers / (1 + powers.sum(axis=-1, keepdims=True))
+
+
+def sink_above(lowest):
+    """The maximum is kept above a number."""
+
+    def weights(scores, sink):
+        b = sink[:, None, None]
+        m = np.maximum(scores.max(axis=-1, keepdims=True).astype(np.float64), b)
+        m = np.maximum(m, max(lowest, np.finfo(scores.dtype).min)).astype(scores.dtype)
+        e = np.exp(scores - m)
+        return e / (e.sum(axis=-1, keepdims=True) + np.exp(b - m))
+
+    return weights
+
+
+answers.right(sink_above(-np.inf))
+answers.wrong("maximum never below 0", function=sink_above(0.0))
+for number in (-1e4, -1e9, -1e30):
+    answers.wrong("maximum never below a fixed number", function=sink_above(number))
+
+
+@answers.wrong("a low number instead of -inf")
+def sink_beside_scores_above_a_number(scores, sink):
+    s = np.maximum(scores.astype(np.float64), -1e30)
+    return sink_plain(s, sink.astype(np.float64)).astype(scores.dtype)

@@ -2,7 +2,7 @@ import numpy as np
 
 from ...families.logsumexp import DEAD_ROW, LOWEST, TINIER  # noqa: F401, for the page
 from ...families.softmax import CLIPS, EPSILONS, LOW_FILLS, along_cases  # noqa: F401
-from ...model import HUGE, Case
+from ...model import HUGE, NEG_INF, Case
 from ...pages import written
 
 
@@ -75,6 +75,8 @@ def _cases():
         dead([-inf, -inf, -inf]),
         dead([[0, -inf], [1, -inf]], 0),
         dead([[-inf, -inf], [1, 2]], dtype=np.float16),
+        Case(HUGE, (np.array([[-20000.0, -20001.0]]),), True),
+        Case(NEG_INF, (np.array([[-2e38, -3e38, -inf], [0, 1, 2]]),), True),
     ]
 
 

@@ -82,6 +82,8 @@ def _cases():
         *(case(DEAD_ROW, scores) for scores in rows),
         case(FLOAT32, [[-inf, -inf], [0, 1]], np.float32),
         case(FLOAT16, [[-inf, -inf], [0, 1]], np.float16),
+        case(HUGE, [[-20000, -20001]]),
+        case(NEG_INF, [[-2e38, -3e38, -inf]]),
     ]
 
 

@@ -101,6 +101,8 @@ def _cases():
         # 9000.693 has three digits of log 2 in float32
         case(DIGITS, [9000, -9000], [1, 1], [9000, -9000], [1, 2], np.float32),
         drawn(FLOAT16, 7, seed=8, dtype=np.float16),
+        case(HUGE, [-20000, -20001], [1, 1], [-20000, -20000], [1, 2], extreme=True),
+        case(HUGE, [-2e38, -3e38], [1, 1], [-3e38, -2e38], [1, 2], extreme=True),
     ]
 
 

@@ -4,7 +4,7 @@ import numpy as np
 
 from ...families.attention import ATTENTION_AXES
 from ...families.inputs import LONG_KEYS, LONG_QUERY, drawn, given, inputs
-from ...families.masked_attention import EPSILONS, renormalised  # noqa: F401, for the page
+from ...families.masked_attention import EPSILONS, filled, lowered, lowered_by, renormalised  # noqa: F401, for the page
 from ...families.masks import BROADCAST
 from ...families.scores import only_the_past, swap  # noqa: F401, for the page
 from ...model import HUGE, LEADING, PLAIN, SQUARE
@@ -111,6 +111,13 @@ def masked_attention_cases():
             )
         ),
         tiny(HUGE, [[1000]], [[1]] * 10 + [[0]], [[n] for n in range(11)], [[True] * 11]),
+        # scores of -5e9 and -5e29 beside a masked score of 0, a lower masked one, an allowed one
+        *(
+            tiny(HUGE, [[q], [0]], [[-q / 2], [key]], [[1, 2], [3, 2]], [[1, allowed], [1, 1]])
+            for q in (1e5, 1e15)
+            for key, allowed in ((0, 0), (-q, 0), (-q, 1))
+        ),
+        tiny(HUGE, [[100], [0]], [[0], [50]], [[1, 2], [3, 2]], [[1, 0], [1, 1]]),
         *inputs(
             AXES, make={"attn_mask": lambda shape, seed, dtype: random_mask(*shape, seed=seed)}
         ),

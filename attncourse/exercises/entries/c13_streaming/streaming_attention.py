@@ -120,6 +120,7 @@ def streaming_cases():
         huge([100, 0], [100, 99, 98], 3),
         huge([100], [-110, -110.02, -110.01, -110]),  # exp(score + 10000) is 0 here
         huge([1], apart),
+        huge([1], [-2e38, -3e38]),
         given(HUGE, [LONG_QUERY], LONG_KEYS, [[1], [3], [2]], 2),
         *blockwise(some),
     ]

@@ -47,9 +47,10 @@ def widened(scores, block, value):
     return padded(scores, value, blocks_in(scores.shape[-1], block) * block)
 
 
-def zeros_in_the_maximum(scores, block):
+def in_the_maximum(scores, block, value):
+    """The maximum of the rows with this value in the last block's free places, if there are any."""
     highest = scores.max(axis=-1, keepdims=True)
-    return np.maximum(highest, 0) if scores.shape[-1] % block else highest
+    return np.maximum(highest, value) if scores.shape[-1] % block else highest
 
 
 def tail_not_summed(scores, block):
@@ -85,6 +86,9 @@ def _cases():
         huge([[-1e4, -1e4, 1e4, 9998], [1e4, 9997, -1e4, -1e4]], 2),
         huge([[-1e4, -9999, -9998]], 4),
         huge([[-1e4, -9999], [-9997, -9998]], 2),
+        # below -1e9, and exact even in a fused multiply-add; below 0, but not below -1000
+        huge([[-(2**31), -(2**32), -(2**31)], [-800, -801, -799]], 2),
+        huge([[-(2**31), -(2**32), -(2**31), -(2**31)]], 2),
     ]
 
 

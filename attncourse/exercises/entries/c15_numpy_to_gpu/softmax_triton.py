@@ -183,6 +183,9 @@ def _cases():
         *extreme_rows(rowwise),
         case(FLOAT16, [[0, 1, 3], [2, 4, 1]], np.float16),
         case(FLOAT16, normal(3, 5, seed=107), np.float16),
+        # below -1e9, and exact even in a fused multiply-add; below 0, but not below -1000
+        case(HUGE, [[-(2**31), -(2**32), -(2**31)], [-800, -801, -799]], extreme=True),
+        case(HUGE, [[-(2**31), -(2**32), -(2**31), -(2**31)], [0, 1, 2, 3]], extreme=True),
     ]
 
 

@@ -79,6 +79,17 @@ def zeros_behind(scores, value, is_causal, block):
     return np.pad(scores, [*behind, (0, more)]), np.pad(value, [*behind[:-1], (0, more), (0, 0)])
 
 
+def low_behind(masked, value, fill, block, later=True):
+    """The scores beyond the last key, and perhaps those of later keys, are one low number. It
+    counts where there are few keys, and there the last block ends at the next multiple of `block`.
+    """
+    masked = np.where(np.isneginf(masked) & later, fill, masked)
+    more = -masked.shape[-1] % block
+    behind = [(0, 0)] * (masked.ndim - 1)
+    masked = np.pad(masked, [*behind, (0, more)], constant_values=fill)
+    return masked, np.pad(value, [*behind[:-1], (0, more), (0, 0)])
+
+
 def later_as_zeros(scores, value, is_causal, rows, columns):
     """Later keys, and the places behind the last one, have scores of 0 as far as the blocks go."""
     if not is_causal:
@@ -160,6 +171,9 @@ def _cases():
         case(FLOAT16, 5, 16, False, dtype=np.float16),
         case(FLOAT16, 7, 16, True, dtype=np.float16),
         *(equal_values(37, seed) for seed in EXPOSING),
+        # below -1e9, and exact in TF32 and in a fused multiply-add
+        *(tiny(HUGE, [2**16] * 2, [-(2**17)] * 2, is_causal) for is_causal in (False, True)),
+        tiny(HUGE, [40, 40], [-80, -80], False),  # below 0, but not below -1000
     ]
 
 

@@ -5,7 +5,7 @@ import numpy as np
 from ...families.attention import ATTENTION_AXES, attention_cases
 from ...families.inputs import LONG_KEYS, LONG_QUERY, given
 from ...families.numpy_calls import ExpOf, Unusable
-from ...families.partials import columns, one_by_one, two_shares, weighted  # noqa: F401, for the page
+from ...families.partials import columns, never_below, one_by_one, two_shares, weighted  # noqa: F401, for the page
 from ...families.scores import softmax_of, swap
 from ...model import HUGE, LEADING, PLAIN, SQUARE, Case, normal
 from ...pages import written
@@ -149,6 +149,7 @@ def split_kv_cases():
             given(HUGE, [LONG_QUERY], LONG_KEYS[:2], [[1], [3]], 2),
         ]
         + found
+        + [given(HUGE, [[1]], [[low], [1.5 * low]], [[2], [3]], 2) for low in (-2e9, -2e38)]
     )
 
 

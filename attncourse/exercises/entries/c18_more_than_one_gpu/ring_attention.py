@@ -4,7 +4,7 @@ import numpy as np
 
 from ...families.inputs import LONG_KEYS, LONG_QUERY
 from ...families.numpy_calls import Seen
-from ...families.partials import KEPT, columns, one_by_one, weighted  # noqa: F401, for the page
+from ...families.partials import KEPT, columns, never_below, one_by_one, weighted  # noqa: F401, for the page
 from ...families.scores import only_the_past, swap  # noqa: F401, for the page
 from ...model import FLOAT16, FLOAT32, HUGE, LEADING, PLAIN, SQUARE, Case, normal
 from ...pages import written
@@ -101,6 +101,7 @@ def ring_attention_cases():
         case(FLOAT32, (1, 1), (2, 2), 2, 1, 920, dtype=np.float32),
         case(FLOAT16, (2, 2, 2), (3, 3, 3), 2, 1, 950, dtype=np.float16),
         case(FLOAT16, (1, 1), (2, 2), 2, 1, 970, dtype=np.float16),
+        *(numbers(HUGE, (1, 1), (low, 1.5 * low), (1, 2)) for low in (-2e9, -2e38)),
     ]
 
 

@@ -61,6 +61,11 @@ def _cases():
         shapes = ((n, d_model), (h, d_model, d_k), (d_model, r), (h, r, d_k), (h, r, d_v))
         return drawn(aspect, *shapes, seed=seed, **{"scale": 0.7} | more)
 
+    def low(number, second=0):
+        """The first score is -number ** 2; beside it a masked one of 0, or a lower one."""
+        x, up_k, up_v = [[number, 4], [second, 8]], [[[1], [0]]], [[[0], [1]]]
+        return given(HUGE, x, [[[-1], [0]]], [[1, 0], [0, 1]], up_k, up_v)
+
     return [
         given(PLAIN, [[1, 0], [0, 1]], [[[1], [2]]], [[1], [1]], [[[2]]], [[[4, 8]]]),
         given(
@@ -86,6 +91,7 @@ def _cases():
         some(HUGE, 5, 3, 2, 3, 2, 5, seed=90, scale=12.0, extreme=True),
         some(FLOAT32, 5, 7, 2, 3, 11, 13, seed=100, dtype=np.float32, scale=0.5),
         some(FLOAT16, 3, 5, 2, 3, 2, 7, seed=110, dtype=np.float16, scale=0.5),
+        *(low(n, by * n) for n in (1e5, 1e19) for by in (0, 1.25)),
     ]
 
 

@@ -95,6 +95,8 @@ def _cases():
         case(FLOAT32, [[[100, 99], [1, 101]]], [100], np.float32, extreme=True),
         case(FLOAT16, [[[0, 1], [2, 4]]], [1], np.float16),
         case(FLOAT16, [[[20, 21], [0, 1]]], [19], np.float16, extreme=True),
+        case(HUGE_SINK, [[[-2e38, -3e38]]], [-3e38], extreme=True),
+        case(NEG_INF, [[[-2e38, -inf]]], [-3e38], extreme=True),
     ]
 
 
