@@ -456,14 +456,14 @@ PRINTED = Mistake(
 
 IMPRECISE = Mistake(
     "computed in lower precision",
-    does="The answer is right to about 7 digits, although float64 has 16.",
+    does="The answer is right to 7 digits at best, although float64 has 16.",
     why="A step in float32 loses the digits for good, even if the result is widened again.",
     ask="Where does your function fix a dtype instead of taking the input's?",
 )
 
 INEXACT = Mistake(
     "right to some digits only",
-    does="The answer is right to about 7 digits, although float64 has 16.",
+    does="The answer is right to 7 digits at best, although float64 has 16.",
     why=(
         "Something along the way isn't exact: for example an epsilon, a constant with few digits, "
         "a difference quotient, or a step in a narrower dtype."

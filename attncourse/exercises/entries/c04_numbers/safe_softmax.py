@@ -39,6 +39,13 @@ def filled_by(scores, number, dtype):
         return np.where(np.isneginf(scores), float(np.array(number).astype(dtype)), scores)
 
 
+def never_below(scores, number, dtype):
+    """The maximum, or a number if that is larger, as the dtype can hold it."""
+    with np.errstate(over="ignore"):
+        lowest = float(np.array(number).astype(dtype))
+    return np.maximum(scores.max(axis=-1, keepdims=True), lowest)
+
+
 def nan_in_half(scores, dtype):
     return np.where(dead(scores), np.nan if np.dtype(dtype) == np.float16 else 0.0, scores)
 
