@@ -347,8 +347,7 @@ OVERWRITTEN = Mistake(
     does="The function changes an array that it was given.",
     why=(
         "The caller's own array changes without anybody noticing. +=, *=, out= and assignments "
-        "to x[...] write into the array itself, even through a second name (y = x copies nothing), "
-        "and so does a kernel that stores at the array's address."
+        "to x[...] write into the array itself, even through a second name (y = x copies nothing)."
     ),
     ask="Which line writes into an array that your function didn't make?",
 )

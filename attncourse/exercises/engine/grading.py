@@ -225,8 +225,8 @@ def without_a_formula(exercise, seen, code):
         )
         for one in plain
     ]
-    by_chance = 2 * sum(near) >= len(near) and draws_numbers(code)  # of few numbers it's far off
-    return generic.ESTIMATED if by_chance else None
+    most = near and 2 * sum(near) >= len(near)  # an estimate from few numbers is far off
+    return generic.ESTIMATED if most and draws_numbers(code) else None
 
 
 def single_numbers(exercise):

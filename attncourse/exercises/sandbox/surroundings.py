@@ -110,8 +110,9 @@ def _without_exceptions(raises):
         def __init__(self, **modes):
             super().__init__(**ignored(modes))
 
-    def seterr(*everything, **modes):
-        return real_seterr(**ignored(dict(zip(["all"], everything)) | modes))
+    def seterr(*given, **modes):
+        names = "all", "divide", "over", "under", "invalid"
+        return real_seterr(**ignored(dict(zip(names, given)) | modes))
 
     def ignoring(value):
         """A state, or a function decorated with one, made anew with the stand-in; any other value
