@@ -223,10 +223,9 @@ def compiled(launches, capabilities, seconds=60):
             distinct = Modules(folder).launches(launches)
         except TypeError as error:
             raise NotCompiled(f"{error} cannot be handed to the compiler") from None
-        lines, late = _printed(Path(folder), capabilities, seconds)
-    printed = list(map(json.loads, lines))
-    late = set(capabilities) if late else {made["late"] for made in printed if "late" in made}
-    ends = {chip: "ended without a word" for chip in capabilities}
+        printed = _printed(Path(folder), capabilities, seconds)
+    ends = dict.fromkeys(capabilities, "ended without a word")
+    late = [made["late"] for made in printed if "late" in made]
     ends.update(dict.fromkeys(late, f"was not done within {seconds:g} seconds"))
     found = [
         (launch.kernel.fn.__name__, {chip: {"ended": ends[chip]} for chip in capabilities})
@@ -239,8 +238,8 @@ def compiled(launches, capabilities, seconds=60):
 
 
 def _printed(folder, capabilities, seconds):
-    """(the lines that the compiling process prints, whether it was stopped); the process ends with
-    all that it started.
+    """What the compiling process prints, and who is late if it has to be stopped; it ends with all
+    that it started.
     """
     environment = {name: text for name, text in os.environ.items() if name != "TRITON_INTERPRET"}
     command = [
@@ -258,11 +257,11 @@ def _printed(folder, capabilities, seconds):
             stderr=errors,
             start_new_session=True,
         )
-        late = False
+        late = []
         try:
             process.wait(PATIENCE * seconds)
         except subprocess.TimeoutExpired:
-            late = True
+            late = [{"late": capability} for capability in capabilities]
         finally:
             if process.poll() is None:
                 os.killpg(process.pid, signal.SIGKILL)
@@ -270,4 +269,4 @@ def _printed(folder, capabilities, seconds):
     if process.returncode > 0:
         words = (folder / "errors").read_text(errors="replace").strip().splitlines()
         raise NotCompiled(words[-1] if words else "the compiler's process ended")
-    return (folder / "printed").read_text().splitlines(), late
+    return [*map(json.loads, (folder / "printed").read_text().splitlines()), *late]

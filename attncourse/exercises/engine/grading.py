@@ -216,6 +216,8 @@ def without_a_formula(exercise, seen, code):
     same = report.one_number_for_all(seen)
     if same:
         return replace(generic.SAME_FOR_ALL, does=same)
+    if not draws_numbers(code):
+        return None
     plain = [one for one in seen if one.case.aspect == PLAIN]
     near = [
         len(one.values) == len(exercise.predict((), one.index))
@@ -226,7 +228,7 @@ def without_a_formula(exercise, seen, code):
         for one in plain
     ]
     most = near and 2 * sum(near) >= len(near)  # an estimate from few numbers is far off
-    return generic.ESTIMATED if most and draws_numbers(code) else None
+    return generic.ESTIMATED if most else None
 
 
 def single_numbers(exercise):

@@ -23,7 +23,7 @@ ALARM = 0.005  # and between two alarms: at the recursion limit most of them hav
 IDLE = 0.0005  # seconds of CPU: what computes less than that between two looks is waiting
 PATIENCE = 10  # on a busy machine an answer may take this many times its seconds
 IMPORTS = 120  # seconds of the clock that imports may take, all together
-IMPORT_MACHINERY = "<frozen importlib._bootstrap>"  # what CPython calls the file of its own code
+IMPORT_MACHINERY = "<frozen importlib._bootstrap>"  # CPython's name for its own code
 ROOM = 30  # frames below the learner's, which a trace function needs
 MORE_ROOM = 10 * ROOM  # of which an endless recursion gets none: all its calls end at once
 

@@ -34,16 +34,17 @@ def first_key(scores):
 
 
 def filled_by(scores, number, dtype):
-    """A number for -inf, as the dtype can hold it: -1e9 is -inf in float16."""
+    return np.where(np.isneginf(scores), as_held(number, dtype), scores)
+
+
+def as_held(number, dtype):
+    """A number as the dtype can hold it: -1e9 is -inf in float16."""
     with np.errstate(over="ignore"):
-        return np.where(np.isneginf(scores), float(np.array(number).astype(dtype)), scores)
+        return float(np.array(number).astype(dtype))
 
 
 def never_below(scores, number, dtype):
-    """The maximum, or a number if that is larger, as the dtype can hold it."""
-    with np.errstate(over="ignore"):
-        lowest = float(np.array(number).astype(dtype))
-    return np.maximum(scores.max(axis=-1, keepdims=True), lowest)
+    return np.maximum(scores.max(axis=-1, keepdims=True), as_held(number, dtype))
 
 
 def nan_in_half(scores, dtype):
